@@ -29,22 +29,22 @@ def total(numbers: Iterable[Number]) -> Number:
 
     The built-in sum compensates rounding errors from Python 3.12 on, so it differs between versions.
     """
-    added: Number = 0
+    running_sum: Number = 0
     for number in numbers:
-        added += number
-    return added
+        running_sum += number
+    return running_sum
 
 
 def exact_total(numbers: Iterable[float]) -> float:
     """Return the sum, rounded only once at the end, so that it does not depend on the order."""
-    whole, parts = 0, None
+    whole_part, parts = 0, None
     for number in numbers:
         if isinstance(number, int):
-            whole += number
+            whole_part += number
         else:
-            above, below = number.as_integer_ratio()
-            parts = (parts or 0) + above * (_SMALLEST // below)
-    return whole if parts is None else (whole * _SMALLEST + parts) / _SMALLEST
+            numerator, denominator = number.as_integer_ratio()
+            parts = (parts or 0) + numerator * (_SMALLEST // denominator)
+    return whole_part if parts is None else (whole_part * _SMALLEST + parts) / _SMALLEST
 
 
 _SMALLEST: Final = 1 << 1074
@@ -56,23 +56,23 @@ def remainder(number: float, divisor: float) -> float:
 
     Raise ZeroDivisionError if *divisor* is 0.
     """
-    above, below = number.as_integer_ratio()
-    times, of = divisor.as_integer_ratio()
-    left = (abs(above) * of) % (abs(times) * below)
-    found = left / (below * of)
-    return -found if number < 0.0 else found
+    numerator, denominator = number.as_integer_ratio()
+    times, divisor_denominator = divisor.as_integer_ratio()
+    remaining_numerator = (abs(numerator) * divisor_denominator) % (abs(times) * denominator)
+    result = remaining_numerator / (denominator * divisor_denominator)
+    return -result if number < 0.0 else result
 
 
 def spaced(low: float, high: float, count: int) -> tuple[float, ...]:
     """Return *count* numbers from *low* to *high* in geometric progression."""
-    inside = (low * power(high / low, index / (count - 1)) for index in range(1, count - 1))
-    return (low, *inside, high)
+    inner_numbers = (low * power(high / low, index / (count - 1)) for index in range(1, count - 1))
+    return (low, *inner_numbers, high)
 
 
 def exp(x: float) -> float:
     """Return e to the power of x. OverflowError if that exceeds a float."""
-    if abs(x) <= fixed_point.EXP_MAX and (found := fixed_point.exp(x)) is not None:
-        return found
+    if abs(x) <= fixed_point.EXP_MAX and (result := fixed_point.exp(x)) is not None:
+        return result
     if not math.isfinite(x):
         return 0.0 if x < 0 else x
     if x < -800.0:
@@ -84,8 +84,8 @@ def exp(x: float) -> float:
 
 def log(x: float) -> float:
     """Return the natural logarithm. ValueError for a number that is not positive."""
-    if 1.0 / fixed_point.LOG_MAX <= x <= fixed_point.LOG_MAX and (found := fixed_point.log(x)) is not None:
-        return found
+    if 1.0 / fixed_point.LOG_MAX <= x <= fixed_point.LOG_MAX and (result := fixed_point.log(x)) is not None:
+        return result
     return float(_EXACT.ln(_positive(x)))
 
 
@@ -113,23 +113,23 @@ def power(base: float, exponent: float) -> float:
         return 1.0
     if base == 0.0:
         return 0.0
-    whole = exponent.is_integer()
-    if base < 0.0 and not whole:
+    is_integer = exponent.is_integer()
+    if base < 0.0 and not is_integer:
         raise ValueError("math domain error")
     logarithm = _EXACT.multiply(Decimal(exponent), _EXACT.ln(Decimal(abs(base))))
     if logarithm < -800:
         return 0.0
     if logarithm > 800:
         raise OverflowError("math range error")
-    found = _as_float(_EXACT.exp(logarithm))
-    return -found if base < 0.0 and exponent % 2.0 else found
+    result = _as_float(_EXACT.exp(logarithm))
+    return -result if base < 0.0 and exponent % 2.0 else result
 
 
 def _as_float(number: Decimal) -> float:
-    found = float(number)
-    if math.isinf(found):
+    result = float(number)
+    if math.isinf(result):
         raise OverflowError("math range error")
-    return found
+    return result
 
 
 # --- angles ---------------------------------------------------------------------------------------------
@@ -142,8 +142,8 @@ def sin(x: float) -> float:
 
 def cos(x: float) -> float:
     """Return the cosine. ValueError for infinity or NaN."""
-    if abs(x) <= fixed_point.ANGLE_MAX and (found := fixed_point.cos(x)) is not None:
-        return found
+    if abs(x) <= fixed_point.ANGLE_MAX and (result := fixed_point.cos(x)) is not None:
+        return result
     return float(_sine(_EXACT.add(_reduced(x), _PI / 2)))
 
 
@@ -175,8 +175,8 @@ def asin(x: float) -> float:
     if abs(x) == 1.0:
         return float(_PI / 2) * x
     value = Decimal(x)
-    other = _EXACT.sqrt(_EXACT.multiply(1 - value, 1 + value))
-    return float(_arc_tangent(_EXACT.divide(value, other)))
+    other_side = _EXACT.sqrt(_EXACT.multiply(1 - value, 1 + value))
+    return float(_arc_tangent(_EXACT.divide(value, other_side)))
 
 
 def acos(x: float) -> float:
@@ -186,8 +186,8 @@ def acos(x: float) -> float:
     if x == -1.0:
         return float(_PI)
     value = Decimal(x)
-    half = _EXACT.sqrt(_EXACT.divide(1 - value, 1 + value))
-    return float(2 * _arc_tangent(half))
+    half_sine = _EXACT.sqrt(_EXACT.divide(1 - value, 1 + value))
+    return float(2 * _arc_tangent(half_sine))
 
 
 def _reduced(x: float) -> Decimal:
@@ -231,9 +231,9 @@ def _arc_tangent(x: Decimal) -> Decimal:
 
 def _series(first_term: Decimal, following: Callable[[], Decimal]) -> Decimal:
     """Add the terms of a series until they no longer change the sum."""
-    added = first_term
+    running_sum = first_term
     while True:
-        more = _EXACT.add(added, following())
-        if more == added:
-            return more
-        added = more
+        next_sum = _EXACT.add(running_sum, following())
+        if next_sum == running_sum:
+            return next_sum
+        running_sum = next_sum

@@ -50,9 +50,9 @@ def shorten(text: str, length: int) -> str:
                 (name, shorten(value, allowed) if isinstance(value, str) else value)
                 for name, value in text.args
             )
-            cut = _build_message(text.template, args)
-            if len(cut) <= length:
-                return cut
+            short_text = _build_message(text.template, args)
+            if len(short_text) <= length:
+                return short_text
             allowed //= 2
     return f"{text[:length]}…"
 
@@ -76,21 +76,21 @@ def format_duration(seconds: float, form: str = "g") -> LocalizableMessage:
     """
     if abs(float(format(seconds, form))) < 60.0:
         return format_quantity(seconds, form, "s")
-    minutes, rest = divmod(round(abs(seconds)), 60)
+    minutes, rest_s = divmod(round(abs(seconds)), 60)
     hours, minutes = divmod(minutes, 60)
     sign = "-" if seconds < 0 else ""
-    if form == "g" and not rest and not (hours and minutes):
+    if form == "g" and not rest_s and not (hours and minutes):
         return format_quantity(float(f"{sign}{hours or minutes}"), ",.0f", "h" if hours else "min")
     if not hours:
-        return _build_message(f"{sign}{{minutes:d}}:{{rest:02d}}", (("minutes", minutes), ("rest", rest)))
-    args = ("hours", hours), ("minutes", minutes), ("rest", rest)
+        return _build_message(f"{sign}{{minutes:d}}:{{rest:02d}}", (("minutes", minutes), ("rest", rest_s)))
+    args = ("hours", hours), ("minutes", minutes), ("rest", rest_s)
     return _build_message(f"{sign}{{hours:,d}}:{{minutes:02d}}:{{rest:02d}}", args)
 
 
 def format_run_time(t_s: float, decimals: int = 0) -> LocalizableMessage:
     """Format seconds since the start of the run: 0:41, 1:02:03, with one decimal 0:41.2."""
-    hours, rest = divmod(round(abs(t_s), decimals), 3600)  # rounded first: never 0:60
-    minutes, seconds = divmod(rest, 60)
+    hours, rest_s = divmod(round(abs(t_s), decimals), 3600)  # rounded first: never 0:60
+    minutes, seconds = divmod(rest_s, 60)
     template = "{hours:.0f}:{minutes:02.0f}:" if hours else "{minutes:.0f}:"
     template += f"{{seconds:0{3 + decimals if decimals else 2}.{decimals}f}}"
     args = ("hours", hours), ("minutes", minutes), ("seconds", seconds)

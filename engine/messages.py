@@ -60,10 +60,17 @@ class SqlError(Exception):
         """Name of the statement in message 3013."""
         self.number = number
         self.parameters = args
-        usual = next(
-            (found for one in args if (found := STATES_BY_TYPE.get((number, str(one)))) is not None), None
+        default_state = next(
+            (
+                type_state
+                for argument in args
+                if (type_state := STATES_BY_TYPE.get((number, str(argument)))) is not None
+            ),
+            None,
         )
-        self.state = state if state is not None else STATES.get(number, 1) if usual is None else usual
+        self.state = (
+            state if state is not None else STATES.get(number, 1) if default_state is None else default_state
+        )
         self.also = also
         """Numbers of the following messages (3013 after a failed RESTORE)."""
         self.rows_before: tuple[tuple[str, ...], Sequence[tuple[int | float | str | bytes | None, ...]]] = (
@@ -96,13 +103,13 @@ class Wording(Struct, frozen=True):
 
 
 def _read() -> dict[int, tuple[Wording, ...]]:
-    found: dict[int, tuple[Wording, ...]] = {}
+    messages_by_number: dict[int, tuple[Wording, ...]] = {}
     lines = resources.files("engine").joinpath("messages.tsv").read_text(encoding="utf-8").splitlines()
     for line in lines[1:]:
-        number, since, severity, logged, source, text = line.split("\t")
-        wording = Wording(int(number), int(since), int(severity), logged == "1", source, text)
-        found[wording.number] = (*found.get(wording.number, ()), wording)
-    return found
+        number, first_version, severity, logged, source, text = line.split("\t")
+        wording = Wording(int(number), int(first_version), int(severity), logged == "1", source, text)
+        messages_by_number[wording.number] = (*messages_by_number.get(wording.number, ()), wording)
+    return messages_by_number
 
 
 MESSAGES: Final[dict[int, tuple[Wording, ...]]] = _read()
@@ -126,7 +133,9 @@ RENAMED: Final = 2016
 def wording(number: int, version: int = 2005) -> Wording:
     """Return the wording of *number* in that version, or the oldest one. KeyError for an unknown number."""
     message = MESSAGES[number]
-    found_wording = next((found for found in reversed(message) if found.since <= version), message[0])
+    found_wording = next(
+        (candidate for candidate in reversed(message) if candidate.since <= version), message[0]
+    )
     if version >= RENAMED and "AlwaysOn" in found_wording.text:
         return replace(found_wording, text=found_wording.text.replace("AlwaysOn", "Always On"))
     return found_wording
@@ -152,10 +161,12 @@ def fill_message(number: int, *args: object, version: int = 2005) -> tuple[int, 
 
 def fill_placeholders(text: str, args: Iterable[object]) -> str:
     """Fill the placeholders of a text from left to right."""
-    left = iter(args)
+    remaining_arguments = iter(args)
 
     def fill(match: re.Match[str]) -> str:
-        return "%" if match.group() == "%%" else _format_argument(match.group(), next(left, ""))
+        return (
+            "%" if match.group() == "%%" else _format_argument(match.group(), next(remaining_arguments, ""))
+        )
 
     return PLACEHOLDER.sub(fill, text)
 

@@ -224,15 +224,15 @@ def advance(
                 text = say("{input}: {why}", input=item.command_text, why=str(problem))
                 world.emit(NoteData(refused=True), text)
             _run_due(world)
-        changed = to_change and (world.settlings != before or world.flow.passed)
-        if changed or world.tick >= end_tick or (to_event and world.outbox):
+        has_changed = to_change and (world.settlings != before or world.flow.passed)
+        if has_changed or world.tick >= end_tick or (to_event and world.outbox):
             break
-        due = min(
+        due_tick = min(
             end_tick,
             world.timers[0][0] if world.timers else end_tick,
             waiting[-1].tick if waiting else end_tick,
         )
-        ran, sources, carried = streams.run(world.flow, due - world.tick, samples)
+        ran, sources, carried = streams.run(world.flow, due_tick - world.tick, samples)
         world.tick += ran
         for source, crossings in sources:
             _call_crossing_handlers(world, source, int(crossings), CROSSINGS, world.sources)

@@ -28,8 +28,11 @@ def completions(world: World, text: str) -> list[str]:
     verb = VERBS.get(words[0].lower())
     if verb is None:
         return []
-    done, last = words[:-1], words[-1]
-    return [" ".join([*done, word]) for word in _rank_candidates(last, _complete_argument(world, verb, done))]
+    complete_words, last = words[:-1], words[-1]
+    return [
+        " ".join([*complete_words, word])
+        for word in _rank_candidates(last, _complete_argument(world, verb, complete_words))
+    ]
 
 
 def hint(text: str) -> str:
@@ -53,14 +56,16 @@ def _complete_argument(world: World, verb: Verb, tokens: list[str]) -> list[str]
 
 
 def _values(world: World, parameter: VerbParameter, tokens: list[str]) -> list[str]:
-    known = {
+    values_by_kind = {
         "server": list(world.instances),
         "window": list(world.instances),
         "client": list(world.clients),
         "database": world.databases(),
         "name": [*world.instances, *world.clients],
     }
-    return [word for word in parameter.choices or known.get(parameter.kind, []) if word not in tokens]
+    return [
+        word for word in parameter.choices or values_by_kind.get(parameter.kind, []) if word not in tokens
+    ]
 
 
 LETTERS: Final = (44, 60)
@@ -129,8 +134,8 @@ class ActLine(HistoryLine):
             return
         text = tr("Type a command, e.g. {command}").format(command=self._example)
         room = self.width() - 2 * self.fontMetrics().height()
-        fits = self.fontMetrics().horizontalAdvance(text) <= room
-        self.setPlaceholderText(text if fits else tr("Type a command"))
+        has_room = self.fontMetrics().horizontalAdvance(text) <= room
+        self.setPlaceholderText(text if has_room else tr("Type a command"))
 
     def _complete(self, text: str) -> None:
         if self._world is not None:

@@ -126,10 +126,10 @@ def format_first_difference(difference: FirstDifference | None, left_name: str, 
 def _event(event: Event | None) -> str:
     if event is None:
         return tr("no further events")
-    where = f"{event.server}: " if event.server else ""
+    server_prefix = f"{event.server}: " if event.server else ""
     words = describe_input(event.text, {}) if event.kind == "fault" else localize(event.text)
     text = " ".join(words.split())
-    return f"{where}{text[:200]} ({formatting.run_time(event.t_s, 2)})"
+    return f"{server_prefix}{text[:200]} ({formatting.run_time(event.t_s, 2)})"
 
 
 TITLES: Final = {
@@ -187,8 +187,8 @@ class BranchCurves(QWidget):
             dashed = pg.mkPen(colors.text, width=1.4, style=Qt.PenStyle.DashLine)
             plot.plot(*_points(curve.right), pen=pg.mkPen(colors.series[number], width=2.4), connect="finite")
             plot.plot(*_points(curve.left), pen=dashed, connect="finite")
-            known = [value for value in (*curve.left, *curve.right) if value is not None]
-            plot.setYRange(*value_range(np.array(known), unit, False, LEAST_TOP), padding=0.0)
+            curve_values = [value for value in (*curve.left, *curve.right) if value is not None]
+            plot.setYRange(*value_range(np.array(curve_values), unit, False, LEAST_TOP), padding=0.0)
             if first is None:
                 first = plot
             else:
@@ -237,11 +237,11 @@ class BranchComparison(QScrollArea):
     def _lay_out(self) -> None:
         widget = QWidget()
         column = lay_column(parent=widget, margins=(8, 14, 18, 14), spacing=12)
-        pair = lay_row(_label(tr("Side by side"), 1.15, bold=True), 0)
+        side_by_side = lay_row(_label(tr("Side by side"), 1.15, bold=True), 0)
         for box in (self.left, self.right):
             box.setMinimumContentsLength(8)
-            pair.addWidget(box)
-        column.addLayout(pair)
+            side_by_side.addWidget(box)
+        column.addLayout(side_by_side)
         column.addWidget(self._parted)
         column.addLayout(self._tables)
         layout = lay_row(_label(tr("Queues and load"), 1.05, bold=True), (self._legend, 1), self.database)
@@ -322,10 +322,10 @@ def _table(
     grid.setHorizontalSpacing(20)
     grid.setVerticalSpacing(4)
     grid.setColumnStretch(0, 3)
-    side = Qt.AlignmentFlag.AlignRight if numbers else Qt.AlignmentFlag.AlignLeft
+    alignment = Qt.AlignmentFlag.AlignRight if numbers else Qt.AlignmentFlag.AlignLeft
     for column, text in enumerate(head):
         label = _label(text, muted=True)
-        label.setAlignment(side if column else Qt.AlignmentFlag.AlignLeft)
+        label.setAlignment(alignment if column else Qt.AlignmentFlag.AlignLeft)
         grid.addWidget(label, 0, column)
         if column and (numbers or column < 3):
             grid.setColumnStretch(column, 2)
@@ -333,7 +333,7 @@ def _table(
         differs = row[-1] not in ("", "=")
         for column, text in enumerate(row):
             label = _label(text, bold=differs and column > 0)
-            label.setAlignment(side if column else Qt.AlignmentFlag.AlignLeft)
+            label.setAlignment(alignment if column else Qt.AlignmentFlag.AlignLeft)
             grid.addWidget(label, number, column)
     layout.addLayout(grid)
     return card
@@ -440,11 +440,11 @@ class BranchPage(QWidget):
         text = tr(
             "To create a branch, view an earlier time and continue from there. ● marks the current branch."
         )
-        alone = tr(
+        single_run_text = tr(
             "This run has one branch. To create another, view an earlier time on the timeline "
             "and continue from there."
         )
-        self._note.setText(text if len(rows) > 1 else alone)
+        self._note.setText(text if len(rows) > 1 else single_run_text)
         self.tree.setCurrentItem(items[tree.current])
         self._show_chosen()
         self._make_room()
@@ -453,11 +453,11 @@ class BranchPage(QWidget):
         """Make the tree as wide as its columns, but leave nearly half of the page to the comparison."""
         widths = [self.tree.sizeHintForColumn(column) for column in range(len(COLUMNS))]
         heads = [self.tree.header().sectionSizeHint(column) for column in range(len(COLUMNS))]
-        whole = sum(self._split.sizes())
-        around = AROUND_UNITS * self.fontMetrics().height()
-        wanted = min(sum(map(max, widths, heads)) + around, round(TREE_MOST * whole))
-        if self._split.sizes()[0] < wanted:
-            self._split.setSizes([wanted, whole - wanted])
+        total_width = sum(self._split.sizes())
+        margin = AROUND_UNITS * self.fontMetrics().height()
+        wanted_width = min(sum(map(max, widths, heads)) + margin, round(TREE_MOST * total_width))
+        if self._split.sizes()[0] < wanted_width:
+            self._split.setSizes([wanted_width, total_width - wanted_width])
 
     @property
     def selected_branch(self) -> str:
@@ -472,8 +472,8 @@ class BranchPage(QWidget):
         current = name == tree.current
         self.go_on.setText(tr("Continue") if current else tr("Continue branch"))
         self.prune.setEnabled(not current and tree.root(name).parent is not None)
-        other = tree.current if not current else tree.root(name).parent
-        self.comparison.show_pair(tree, other or name, name)
+        other_branch = tree.current if not current else tree.root(name).parent
+        self.comparison.show_pair(tree, other_branch or name, name)
 
     # --- requests -------------------------------------------------------------------------------------------
 

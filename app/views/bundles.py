@@ -120,8 +120,8 @@ class ImportedBundlesDialog(QDialog):
         item = self.tree.currentItem()
         top = (item.parent() or item) if item is not None else None
         if top is not None:
-            one = top.data(0, _KEPT)
-            self.removal_wanted.emit(one.key, one.title)
+            kept_file = top.data(0, _KEPT)
+            self.removal_wanted.emit(kept_file.key, kept_file.title)
 
 
 class BundleMaker(QDialog):

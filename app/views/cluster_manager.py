@@ -78,9 +78,9 @@ class ClusterManager(QWidget):
         """Show the current state of the world."""
         self._world = world
         if self.isVisible():
-            seen = (*map(id, world.nodes.values()), *map(id, world.computers.values()))
-            if seen != self._drawn_state:
-                self._drawn_state = seen
+            object_ids = (*map(id, world.nodes.values()), *map(id, world.computers.values()))
+            if object_ids != self._drawn_state:
+                self._drawn_state = object_ids
                 self._draw()
 
     @Slot(object)

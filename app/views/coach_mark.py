@@ -60,10 +60,10 @@ class _Pointer(QWidget):
             max(bubble.top() + TAIL_PX, min(tip.y(), bubble.bottom() - TAIL_PX)),
         )
         upright = bubble.top() > target.bottom() or bubble.bottom() < target.top()
-        across = QPoint(TAIL_PX // 2, 0) if upright else QPoint(0, TAIL_PX // 2)
+        half_width = QPoint(TAIL_PX // 2, 0) if upright else QPoint(0, TAIL_PX // 2)
         painter.setPen(QPen(colors.accent, 2.0))
         painter.setBrush(colors.raised)
-        painter.drawPolygon(QPolygon([root - across, tip, root + across]))
+        painter.drawPolygon(QPolygon([root - half_width, tip, root + half_width]))
 
 
 class CoachMark(QFrame):
@@ -156,24 +156,26 @@ class CoachMark(QFrame):
         """Move the bubble where it covers nothing, or least; smaller if that helps; never outside the window."""
         if self.isHidden():
             return
-        around = self._pointed_at = self._target()
-        others = [other for other in self._other_boxes() if other != around]
+        target_rect = self._pointed_at = self._target()
+        other_boxes = [other_box for other_box in self._other_boxes() if other_box != target_rect]
 
         def cost(rect: QRect) -> tuple[int, int]:
-            covered = TARGET_WEIGHT * _covered(rect, around) + sum(_covered(rect, each) for each in others)
-            return covered, (rect.center() - around.center()).manhattanLength()
+            covered = TARGET_WEIGHT * _covered(rect, target_rect) + sum(
+                _covered(rect, other_box) for other_box in other_boxes
+            )
+            return covered, (rect.center() - target_rect.center()).manhattanLength()
 
-        found: list[tuple[tuple[int, int], QRect, tuple[float, float]]] = []
+        candidates: list[tuple[tuple[int, int], QRect, tuple[float, float]]] = []
         for size in SIZES:
             self._set_size(*size)
-            best = min(self._candidates(around, others), key=cost)
-            found.append((cost(best), best, size))
+            best = min(self._candidates(target_rect, other_boxes), key=cost)
+            candidates.append((cost(best), best, size))
             if cost(best)[0] == 0:
                 break
-        (_, best, size) = min(found, key=lambda each: each[0][0])  # the largest of equal positions
+        (_, best, size) = min(candidates, key=lambda each: each[0][0])  # the largest of equal positions
         self._set_size(*size)
         self.move(best.topLeft())
-        self._pointer.point(around, best)
+        self._pointer.point(target_rect, best)
         self.raise_()
 
     def _set_size(self, units: float, scale: float) -> None:
@@ -194,7 +196,7 @@ class CoachMark(QFrame):
 
     def _candidates(self, target_rect: QRect, other_rects: list[QRect]) -> list[QRect]:
         """Return places next to *target_rect*, then places along the edges of *other_rects*."""
-        inside = self._window.rect().adjusted(GAP_PX, GAP_PX, -GAP_PX, -GAP_PX)
+        inner_rect = self._window.rect().adjusted(GAP_PX, GAP_PX, -GAP_PX, -GAP_PX)
         box = QRect(QPoint(0, 0), self.size())
         middle = target_rect.center() - box.center()
         places = [
@@ -203,12 +205,12 @@ class CoachMark(QFrame):
             QPoint(target_rect.right() + GAP_PX, middle.y()),
             QPoint(target_rect.left() - GAP_PX - box.width(), middle.y()),
         ]
-        across, down = box.width() + GAP_PX, box.height() + GAP_PX
-        edges = [inside.adjusted(across, down, -across, -down), target_rect, *other_rects]
-        xs = {x for edge in edges for x in (edge.left() - across, edge.left(), edge.right() + GAP_PX)}
+        step_x, down = box.width() + GAP_PX, box.height() + GAP_PX
+        edges = [inner_rect.adjusted(step_x, down, -step_x, -down), target_rect, *other_rects]
+        xs = {x for edge in edges for x in (edge.left() - step_x, edge.left(), edge.right() + GAP_PX)}
         ys = {y for edge in edges for y in (edge.top() - down, edge.top(), edge.bottom() + GAP_PX)}
         places += [QPoint(x, y) for x in xs for y in ys]
-        return [_pushed(box.translated(place), inside) for place in places]
+        return [_pushed(box.translated(place), inner_rect) for place in places]
 
     def _follow(self) -> None:
         """Move the bubble if the object has moved; doing so always would request layouts endlessly."""
@@ -241,10 +243,10 @@ class CoachMark(QFrame):
 
 def _pushed(box: QRect, bounds: QRect) -> QRect:
     """Return *box*, moved into the window."""
-    found = QRect(box)
-    found.moveLeft(max(bounds.left(), min(box.left(), bounds.right() - box.width())))
-    found.moveTop(max(bounds.top(), min(box.top(), bounds.bottom() - box.height())))
-    return found
+    moved_box = QRect(box)
+    moved_box.moveLeft(max(bounds.left(), min(box.left(), bounds.right() - box.width())))
+    moved_box.moveTop(max(bounds.top(), min(box.top(), bounds.bottom() - box.height())))
+    return moved_box
 
 
 def _covered(box: QRect, target_rect: QRect) -> int:

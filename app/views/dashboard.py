@@ -169,7 +169,7 @@ class Dashboard(QWidget):
         """Show the current state of the world."""
         self._world = world
         if self.isVisible():
-            seen = (
+            object_ids = (
                 tuple(map(id, world.copies.values())),
                 tuple(map(id, world.nodes.values())),
                 tuple(map(id, world.replicas.values())),
@@ -178,8 +178,8 @@ class Dashboard(QWidget):
                 tuple(map(id, world.computers.values())),
                 world.tick // REFRESH_TICKS,
             )
-            if seen != self._drawn_state:
-                self._drawn_state = seen
+            if object_ids != self._drawn_state:
+                self._drawn_state = object_ids
                 self._draw()
 
     @Slot(object)
@@ -205,18 +205,18 @@ class Dashboard(QWidget):
             return
         _list(self.servers, dashboard.servers(world))
         server = self.servers.currentText()
-        known = dashboard.find_groups(world, server) if server else {}
-        if not known and not self._is_chosen:  # the first server that answers, until the user chooses one
+        groups = dashboard.find_groups(world, server) if server else {}
+        if not groups and not self._is_chosen:  # the first server that answers, until the user chooses one
             for index in range(self.servers.count()):
-                if found := dashboard.find_groups(world, self.servers.itemText(index)):
-                    server, known = self.servers.itemText(index), found
+                if server_groups := dashboard.find_groups(world, self.servers.itemText(index)):
+                    server, groups = self.servers.itemText(index), server_groups
                     blocked = self.servers.blockSignals(True)
                     self.servers.setCurrentIndex(index)
                     self.servers.blockSignals(blocked)
                     break
-        _list(self.groups, list(known))
-        chosen = known.get(self.groups.currentText())
-        board = dashboard.board(world, *chosen) if chosen is not None else None
+        _list(self.groups, list(groups))
+        chosen_group = groups.get(self.groups.currentText())
+        board = dashboard.board(world, *chosen_group) if chosen_group is not None else None
         self.summary.setText(_summary(server, board))
         self.replicas.update(board.replicas if board is not None else ())
         self.databases.update(board.databases if board is not None else ())
@@ -249,11 +249,11 @@ def _summary(server: str, board: GroupDashboard | None) -> str:
         return tr("This drill has no availability group.")
     if board is None:
         return tr("Cannot connect to {server}, or it has no availability group.").format(server=server)
-    said_so = tr(
+    summary_text = tr(
         "{group}: {health}. Primary instance {primary}, failover mode {failover}, cluster {cluster} ({quorum}), "
         "listener {listener}. {issues}"
     )
-    return said_so.format(
+    return summary_text.format(
         group=board.group, health=tr(board.health), primary=board.primary, failover=board.failover,
         cluster=board.cluster, quorum=board.quorum, listener=board.listener, issues=format_issues(board.issues),
     ).rstrip()  # fmt: skip

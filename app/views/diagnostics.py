@@ -78,9 +78,11 @@ class Diagnostics(QDialog):
     def end(self) -> None:
         """Show the result of the check."""
         rows = self.lines.table.rows
-        wrong = sum(not line.well for line in rows)
-        text = trn("{n} item needs attention.", "{n} items need attention.", wrong).format(n=wrong)
-        self._message.setText(text if wrong else tr("Mirrordrill works on this computer."))
+        failure_count = sum(not line.well for line in rows)
+        text = trn("{n} item needs attention.", "{n} items need attention.", failure_count).format(
+            n=failure_count
+        )
+        self._message.setText(text if failure_count else tr("Mirrordrill works on this computer."))
         self._check_button.setEnabled(True)
         bad = next((index for index, line in enumerate(rows) if not line.well), 0)
         if rows:

@@ -63,9 +63,10 @@ class Facilitator(QScrollArea):
         key = tuple(tick for tick, _ in coming)
         if key != self._shown_entries or not self._coming.text():
             self._shown_entries = key
-            asked = {inquiry.name: inquiry.texts for inquiry in self._drill.scenario.inquiries}
+            questions_by_name = {inquiry.name: inquiry.texts for inquiry in self._drill.scenario.inquiries}
             lines = [
-                f"{formatting.run_time(tick / TICKS_PER_S)}  {describe_input(item.line_without_time, asked)}"
+                f"{formatting.run_time(tick / TICKS_PER_S)}  "
+                + describe_input(item.line_without_time, questions_by_name)
                 for tick, item in coming
             ]
             self._coming.setText("\n".join(lines) or tr("No events scheduled."))

@@ -87,15 +87,19 @@ def _muted(fault: Fault) -> str | None:
 def sentence_of(fault: Fault) -> str:
     """Return the full content of the row, for the text below the table and for screen readers."""
     immediate = fault.active_tick == fault.asked_tick
-    when = tr("Requested at {asked}") if immediate else tr("Requested at {asked}, active at {active}")
+    time_template = (
+        tr("Requested at {asked}") if immediate else tr("Requested at {asked}, active at {active}")
+    )
     text = (
         tr("{when}, {effect}.")
         if fault.effective_tick is None
         else tr("{when}, detected at {felt}: {effect}.")
     )
-    when = when.format(asked=_time(fault.asked_tick), active=_time(fault.active_tick))
+    time_template = time_template.format(asked=_time(fault.asked_tick), active=_time(fault.active_tick))
     parts = [f"{format_input_line(fault)}: {_help(fault)}."]
-    parts.append(text.format(when=when, felt=_format_effective_time(fault), effect=format_effect(fault)))
+    parts.append(
+        text.format(when=time_template, felt=_format_effective_time(fault), effect=format_effect(fault))
+    )
     if fault.reverted_tick is not None:
         parts.append(tr("Undone at {time}.").format(time=_time(fault.reverted_tick)))
     elif reverse_of(fault) is None:
@@ -232,15 +236,15 @@ class FaultLedger(QWidget):
         self._shown_faults = ledger
         # if the true state is hidden, the faults of the scenario must remain hidden
         own_faults = ledger if self._drill.terms.truth else _filter_requested(ledger, self._drill.journal)
-        wanted = (
+        shown_faults = (
             [f for f in own_faults if f.reverted_tick is None]
             if self.only_active.isChecked()
             else list(own_faults)
         )
-        if [fault.id for fault in wanted] == [fault.id for fault in self.model.rows]:
-            self.model.update(wanted)
+        if [fault.id for fault in shown_faults] == [fault.id for fault in self.model.rows]:
+            self.model.update(shown_faults)
         else:
-            self._show_others(wanted)
+            self._show_others(shown_faults)
         active = sum(fault.reverted_tick is None for fault in own_faults)
         self._count = (
             tr("{active} of {all} active.").format(active=active, all=len(own_faults))
@@ -255,11 +259,11 @@ class FaultLedger(QWidget):
         The three times are always visible. The remaining width goes to the fault's text, then to the time of
         the request, which rarely differs from the activation, then to the effect.
         """
-        others = sum(self.table.columnWidth(index) for index in range(ALWAYS) if index != FAULT)
-        left, metrics = self.table.viewport().width() - others, self.fontMetrics()
+        other_width = sum(self.table.columnWidth(index) for index in range(ALWAYS) if index != FAULT)
+        remaining_width, metrics = self.table.viewport().width() - other_width, self.fontMetrics()
         widths = (metrics.horizontalAdvance(words) + CELL_PADDING_PX for words in (SHORT_FAULT, LONG_FAULT))
-        least, longest = widths
-        self.table.setColumnWidth(FAULT, max(least, min(left, longest)))
+        shortest_width, longest = widths
+        self.table.setColumnWidth(FAULT, max(shortest_width, min(remaining_width, longest)))
 
     def _show_others(self, wanted: list[Fault]) -> None:
         """Show other rows; the selected fault stays selected if it still exists."""

@@ -71,8 +71,8 @@ class ScoreChart(QWidget):
         small = theme.sized(self.font(), 0.85)
         metrics = QFontMetricsF(small)
         line = metrics.height()
-        left = metrics.horizontalAdvance("100") + 10.0
-        plot = QRectF(self.rect()).adjusted(left, line * 0.7, -line, -line * 1.5)
+        left_px = metrics.horizontalAdvance("100") + 10.0
+        plot = QRectF(self.rect()).adjusted(left_px, line * 0.7, -line, -line * 1.5)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(small)
@@ -267,13 +267,15 @@ class RunHistoryPage(QWidget):
 
     def _filter(self) -> None:
         """Show the filtered runs, and their summary."""
-        name, of = self.drill.currentData(), OUTCOMES[self.outcome.currentIndex()][1]
+        name, outcome_filter = self.drill.currentData(), OUTCOMES[self.outcome.currentIndex()][1]
         begin = compute_period_start(DATES[self.date.currentIndex()][1], datetime.now().astimezone())
         runs = [
-            run for run in self._runs if name in ("", run.scenario) and of(run) and run.finished_at >= begin
+            run
+            for run in self._runs
+            if name in ("", run.scenario) and outcome_filter(run) and run.finished_at >= begin
         ]
-        none = tr("No finished runs.")
-        self._table.set_empty_text(tr("No matching runs.") if self._runs else none)
+        empty_text = tr("No finished runs.")
+        self._table.set_empty_text(tr("No matching runs.") if self._runs else empty_text)
         self._table.table.replace(runs)
         self._count.setText(_format_summary(runs, len(self._runs)))
         self._sharing.start()
@@ -302,9 +304,9 @@ class RunHistoryPage(QWidget):
         return None
 
     def _compare(self) -> None:
-        pair = self._pair()
-        if pair is not None:
-            self.compared.emit(pair[0].run_id, pair[1].run_id)
+        run_pair = self._pair()
+        if run_pair is not None:
+            self.compared.emit(run_pair[0].run_id, run_pair[1].run_id)
 
     def _delete(self) -> None:
         if self.selected_runs:
@@ -356,9 +358,11 @@ class RunHistoryPage(QWidget):
 
     def _share_width(self) -> None:
         """Give the drill's title the remaining width; with large text the table scrolls."""
-        others = sum(self._table.columnWidth(column) for column in range(len(COLUMNS)) if column != TITLE)
-        enough = self._table.viewport().width() - others >= self._table.sizeHintForColumn(TITLE)
-        mode = QHeaderView.ResizeMode.Stretch if enough else QHeaderView.ResizeMode.ResizeToContents
+        other_width = sum(
+            self._table.columnWidth(column) for column in range(len(COLUMNS)) if column != TITLE
+        )
+        has_room = self._table.viewport().width() - other_width >= self._table.sizeHintForColumn(TITLE)
+        mode = QHeaderView.ResizeMode.Stretch if has_room else QHeaderView.ResizeMode.ResizeToContents
         self._table.horizontalHeader().setSectionResizeMode(TITLE, mode)
 
     def _show_font(self) -> None:

@@ -69,8 +69,8 @@ COLUMNS: Final = (
 
 def format_keys(texts: tuple[str, ...]) -> str:
     """Format keys with their native names."""
-    between = tr("or")
-    return f"  {between}  ".join(keys.format_native(text) for text in texts) or formatting.NOTHING
+    separator = tr("or")
+    return f"  {separator}  ".join(keys.format_native(text) for text in texts) or formatting.NOTHING
 
 
 class KeyEditor(QDialog):
@@ -167,9 +167,9 @@ class KeyEditor(QDialog):
         super().accept()
 
     def _show(self) -> None:
-        usual = keys.keys_of(self.scheme.currentText())
+        default_keys = keys.keys_of(self.scheme.currentText())
         row = self.table.currentIndex().row()
-        self.model.replace([KeyRow(c, self._keys[c.name], usual[c.name]) for c in COMMANDS])
+        self.model.replace([KeyRow(c, self._keys[c.name], default_keys[c.name]) for c in COMMANDS])
         self.table.selectRow(max(0, row))
         self._show_command()
 
@@ -194,9 +194,9 @@ class KeyEditor(QDialog):
     def _show_command(self) -> None:
         row = self._row
         command = row.command if row is not None else None
-        where = tr(SCOPES[command.scope][0]) if command is not None else ""
+        scope_text = tr(SCOPES[command.scope][0]) if command is not None else ""
         self.name.setText(
-            tr("New keys for <b>{command}</b>, {where}:").format(command=tr(command.text), where=where)
+            tr("New keys for <b>{command}</b>, {where}:").format(command=tr(command.text), where=scope_text)
             if command is not None
             else ""
         )

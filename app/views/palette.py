@@ -73,8 +73,8 @@ class PaletteEntry(Struct, frozen=True):
     @property
     def searched(self) -> str:
         """Visible text, followed by the other names of the action."""
-        also = self.action.property(fuzzy.ALSO)
-        return f"{self.text}  {also}" if also else self.text
+        other_names = self.action.property(fuzzy.ALSO)
+        return f"{self.text}  {other_names}" if other_names else self.text
 
     @property
     def heading(self) -> str:
@@ -174,8 +174,8 @@ class Palette(QFrame):
         )  # equally good entries keep this order
         if query.strip():
             palette_entries = [
-                PaletteEntry(entry.group, entry.action, frozenset(fit.places))
-                for entry, fit in fuzzy.best(query, entries, lambda entry: entry.searched)
+                PaletteEntry(entry.group, entry.action, frozenset(fuzzy_match.places))
+                for entry, fuzzy_match in fuzzy.best(query, entries, lambda entry: entry.searched)
             ]
         else:
             palette_entries = entries
@@ -228,10 +228,10 @@ class Palette(QFrame):
     def _announce_current(self) -> None:
         """Announce the selection to a screen reader, as the field has the keyboard."""
         index, count = self.list.currentIndex(), self.model.rowCount()
-        chosen = self.model.entries[index.row()].spoken if index.isValid() else tr("no match")
+        spoken_text = self.model.entries[index.row()].spoken if index.isValid() else tr("no match")
         self.field.setAccessibleDescription(
             tr("{chosen}; {count} of {count2} commands").format(
-                chosen=chosen, count=count, count2=len(self._offered)
+                chosen=spoken_text, count=count, count2=len(self._offered)
             )
         )
 

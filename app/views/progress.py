@@ -62,12 +62,12 @@ class CalibrationCurve(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         colors, metrics = theme.tokens(self.palette()), self.fontMetrics()
-        left, foot = metrics.horizontalAdvance(f"100{formatting.percent_sign()}") + 8, metrics.height() + 6
-        side = self.height() - foot - metrics.height() // 2 - DOT_PX[1]
-        box = QRectF(left, self.height() - foot - side, side, side)
+        left_px, foot = metrics.horizontalAdvance(f"100{formatting.percent_sign()}") + 8, metrics.height() + 6
+        dot_y = self.height() - foot - metrics.height() // 2 - DOT_PX[1]
+        box = QRectF(left_px, self.height() - foot - dot_y, dot_y, dot_y)
 
         def map_to_point(sure: float, correct: float) -> QPointF:
-            return QPointF(box.left() + side * sure / 100.0, box.bottom() - side * correct / 100.0)
+            return QPointF(box.left() + dot_y * sure / 100.0, box.bottom() - dot_y * correct / 100.0)
 
         painter.setPen(QPen(colors.muted, 1.0))
         painter.drawLine(box.bottomLeft(), box.bottomRight())
@@ -77,9 +77,9 @@ class CalibrationCurve(QWidget):
         painter.setPen(colors.muted)
         for percent in (0, 50, 100):
             words, point = f"{percent}{formatting.percent_sign()}", map_to_point(percent, percent)
-            y = QRectF(0, point.y() - metrics.height() / 2, left - 6, metrics.height())
+            y = QRectF(0, point.y() - metrics.height() / 2, left_px - 6, metrics.height())
             painter.drawText(y, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
-            x = QRectF(point.x() - left, box.bottom() + 4, 2 * left, metrics.height())
+            x = QRectF(point.x() - left_px, box.bottom() + 4, 2 * left_px, metrics.height())
             painter.drawText(x, Qt.AlignmentFlag.AlignHCenter, words)
         curve = [
             map_to_point(point["sure_percent"], point["right_percent"])
@@ -223,12 +223,12 @@ class ProgressPage(QWidget):
         head = lay_row(self._title, (self._summary, 1, Qt.AlignmentFlag.AlignBottom))
         right = lay_column(self._next_title, (scroll, 1), spacing=8)
         body = lay_row((self._table, 8), (right, 5), spacing=20)
-        back, history = build_back_button(tr("Back"), self, self.left), QPushButton(tr("History"))
+        back_button, history = build_back_button(tr("Back"), self, self.left), QPushButton(tr("History"))
         history.clicked.connect(self.history_wanted)
         note = QLabel(tr("Rewound runs do not count. Mastery fades if you do not practice."))
         note.setProperty("muted", "true")
         note.setWordWrap(True)
-        buttons = lay_row(back, history, Gap(12), (note, 1))
+        buttons = lay_row(back_button, history, Gap(12), (note, 1))
         lay_column(head, (body, 1), buttons, parent=self, margins=(28, 18, 28, 20), spacing=12)
 
     def show_progress(
@@ -246,10 +246,10 @@ class ProgressPage(QWidget):
         """
         rows = [SkillRow(standing, current_time) for standing in skills]
         self._table.table.replace(rows)
-        known = sum(row.standing.runs > 0 for row in rows)
-        due = sum(row.needs_review for row in rows)
-        text = tr("{known} of {all} skills practiced").format(known=known, all=len(rows))
-        waiting = trn("{n} is due", "{n} are due", due).format(n=due)
+        practiced_count = sum(row.standing.runs > 0 for row in rows)
+        due_count = sum(row.needs_review for row in rows)
+        text = tr("{known} of {all} skills practiced").format(known=practiced_count, all=len(rows))
+        waiting = trn("{n} is due", "{n} are due", due_count).format(n=due_count)
         self._summary.setText(f"{text}, {waiting}")
         while (item := self._cards.takeAt(0)) is not None:
             widget = item.widget()
@@ -294,19 +294,23 @@ class _NextCard(QFrame):
     def __init__(self, recommendation: Recommendation, title: str, current_time: datetime) -> None:
         super().__init__()
         self.setProperty("card", "true")
-        name, why, skills = QLabel(title), QLabel(format_reason(recommendation, current_time)), QLabel()
+        name, reason_label, skills = (
+            QLabel(title),
+            QLabel(format_reason(recommendation, current_time)),
+            QLabel(),
+        )
         skills.setText(", ".join(tr(skill.title) for skill in recommendation.skills))
-        for label in (name, why, skills):
+        for label in (name, reason_label, skills):
             label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
             label.setWordWrap(True)
         name.setFont(theme.sized(self.font(), 1.05, bold=True))
-        for label in (why, skills):
+        for label in (reason_label, skills):
             label.setProperty("muted", "true")
         self.start = QPushButton(tr("Open"))
         self.start.setAccessibleName(tr("Open {drill}").format(drill=title))
         self.start.setProperty("primary", "true")
         self.start.clicked.connect(lambda: self.started.emit(recommendation.scenario))
-        texts = lay_column(name, why, skills, spacing=3)
+        texts = lay_column(name, reason_label, skills, spacing=3)
         lay_row(
             (texts, 1), (self.start, 0, Qt.AlignmentFlag.AlignVCenter), parent=self, margins=(14, 10, 12, 10)
         )

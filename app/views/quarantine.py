@@ -81,7 +81,7 @@ def facts_of(contents: Contents) -> list[Fact]:
         Fact(tr("Author"), author),
         Fact(tr("SHA-256"), contents.sha256),
         Fact(tr("Size"), tr("{n} characters").format(n=formatting.number(contents.characters))),
-        *(Fact(tr(TABLES[what]), formatting.number(count)) for what, count in contents.counts),
+        *(Fact(tr(TABLES[table_name]), formatting.number(count)) for table_name, count in contents.counts),
         Fact(tr("Automatic actions"), does or tr("none"), spoils=True),
         Fact(tr("Ends"), ends),
         Fact(tr("Characters of text"), texts),
@@ -275,8 +275,8 @@ class WrappingDelegate(QStyledItemDelegate):
 
 def _flags(text: str, width: int, metrics: QFontMetrics) -> int:
     """Return flags to wrap between words, or anywhere if a single word is too wide."""
-    within = any(metrics.horizontalAdvance(word) > width for word in text.split(" "))
-    wrap = Qt.TextFlag.TextWrapAnywhere if within else Qt.TextFlag.TextWordWrap
+    is_too_wide = any(metrics.horizontalAdvance(word) > width for word in text.split(" "))
+    wrap = Qt.TextFlag.TextWrapAnywhere if is_too_wide else Qt.TextFlag.TextWordWrap
     return int(wrap | Qt.AlignmentFlag.AlignVCenter)
 
 
@@ -388,9 +388,9 @@ class Quarantine(QWidget):
 
     def _show_again(self) -> None:
         """Show the file without spoilers of the drill, unless an author requests them."""
-        text, everything = self._full_text, self.author.isChecked()
-        self.facts.table.replace([fact for fact in self._facts if everything or not fact.spoils])
-        if not everything:
+        text, shows_everything = self._full_text, self.author.isChecked()
+        self.facts.table.replace([fact for fact in self._facts if shows_everything or not fact.spoils])
+        if not shows_everything:
             text = tr("The text contains the solution and the answers. To see it, choose “Open as author”.")
         shown_text = text if len(text) <= TEXT_MAX else text[:TEXT_MAX] + "\n…"
         self.text.setPlainText(escape_invisible(shown_text))

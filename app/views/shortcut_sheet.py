@@ -146,8 +146,8 @@ def sheet_html(
 ) -> str:
     """Return the sheet as HTML that QTextDocument understands."""
     if not commands:
-        nothing = tr("No matching commands or shortcuts.")
-        return f'<p style="color:{colors.muted.name()}">{nothing}</p>'
+        empty_text = tr("No matching commands or shortcuts.")
+        return f'<p style="color:{colors.muted.name()}">{empty_text}</p>'
     groups: dict[str, list[Command]] = {}
     for command in commands:
         groups.setdefault(tr(command.group), []).append(command)
@@ -190,9 +190,10 @@ def _absent_html(colors: theme.ThemeTokens) -> str:
     """Return rows for the keys of Management Studio that are absent here."""
     rows = "".join(
         _row_html(
-            f'<span style="color:{colors.muted.name()}">{escape(tr(why))}</span>', _keys_html([key], colors)
+            f'<span style="color:{colors.muted.name()}">{escape(tr(reason))}</span>',
+            _keys_html([key], colors),
         )
-        for key, why in ABSENT
+        for key, reason in ABSENT
     )
     return _block_html(tr("Management Studio shortcuts without a function here"), "", rows)
 

@@ -150,17 +150,17 @@ class SqlClients(QDialog):
         """Show the servers and listeners that have a port, in their order."""
         if [self.server.itemData(row) for row in range(self.server.count())] == list(ports):
             return
-        chosen = self.server.currentData()
+        chosen_server = self.server.currentData()
         self.server.clear()
         for name, port in ports.items():
             self.server.addItem(tr("{name} (port {port})").format(name=name, port=port), name)
-        self.server.setCurrentIndex(max(0, self.server.findData(chosen)))
+        self.server.setCurrentIndex(max(0, self.server.findData(chosen_server)))
 
     def _fill_databases(self) -> None:
-        chosen = self.database.currentText()
+        chosen_database = self.database.currentText()
         self.database.clear()
         self.database.addItems(list(self._databases(str(self.server.currentData() or ""))))
-        self.database.setCurrentIndex(max(0, self.database.findText(chosen)))
+        self.database.setCurrentIndex(max(0, self.database.findText(chosen_database)))
         self._show_string()
 
     def _show_string(self) -> None:

@@ -72,11 +72,13 @@ class TeamCode(QDialog):
         self.code, self.address = QLabel(secret), QLabel(f"@{address}")
         self.code.setFont(theme.fixed_font(CODE_POINTS))
         self.address.setFont(theme.fixed_font())
-        how = QLabel(tr("On each computer, choose Class ▸ Take a role in a team and enter this code."))
+        instruction_label = QLabel(
+            tr("On each computer, choose Class ▸ Take a role in a team and enter this code.")
+        )
         self.qr = QrCode()
         self.qr.show_text(code)
         self.qr.setMinimumHeight(self.fontMetrics().height() * QR_LINES)
-        for label in (how, self.code, self.address):
+        for label in (instruction_label, self.code, self.address):
             label.setWordWrap(True)
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -86,7 +88,7 @@ class TeamCode(QDialog):
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(code))
         self.end.clicked.connect(self.end_wanted)
         buttons.rejected.connect(self.reject)
-        lay_column(how, self.code, self.address, (self.qr, 1), buttons, parent=self)
+        lay_column(instruction_label, self.code, self.address, (self.qr, 1), buttons, parent=self)
 
 
 class TakeRole(QDialog):
@@ -145,10 +147,10 @@ class TakeRole(QDialog):
         self.problem.clear()
         self._left_teams = {seat.key for seat in roles if seat.taken_by is not None and not seat.connected}
         for seat in sorted(roles, key=lambda seat: (seat.taken_by is not None, seat.connected)):
-            by = seat.taken_by
+            holder = seat.taken_by
             if seat.key in self._left_teams:
-                by = tr("{name}, not connected").format(name=by)
-            self.role.addItem(seat.name if by is None else f"{seat.name} ({by})", seat.key)
+                holder = tr("{name}, not connected").format(name=holder)
+            self.role.addItem(seat.name if holder is None else f"{seat.name} ({holder})", seat.key)
         self._show_take()
         self.take.setEnabled(self.role.count() > 0)
         self.role.setFocus()

@@ -300,12 +300,16 @@ class Phases(QWidget):
         """Show the phases of a failover; None clears."""
         self._row = row
         colors = theme.tokens(self.palette())
-        took = {kind.name: ticks / TICKS_PER_S for kind, ticks, _ in row.phases} if row else {}
+        seconds_by_phase = {kind.name: ticks / TICKS_PER_S for kind, ticks, _ in row.phases} if row else {}
         kinds = [phase.kind for phase in row.parts] if row else []
         parts = []
         for kind in kinds:
             square = f'<span style="color:{phase_color(colors, kind.color).name()}">■</span>'
-            value = f" <b>{formatting.seconds(took[kind.name])}</b>" if kind.name in took else ""
+            value = (
+                f" <b>{formatting.seconds(seconds_by_phase[kind.name])}</b>"
+                if kind.name in seconds_by_phase
+                else ""
+            )
             parts.append(
                 f"{square}&nbsp;{tr(kind.name)}{value}".replace(" ", "&nbsp;").replace("span&nbsp;", "span ")
             )
@@ -336,8 +340,10 @@ class _Bar(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         if self._row is not None:
             painter = QPainter(self)
-            whole = sum(ticks for _, ticks, _ in self._row.phases)
-            paint_phases(painter, QRectF(self.rect()), self._row, max(whole, 1), theme.tokens(self.palette()))
+            total_ticks = sum(ticks for _, ticks, _ in self._row.phases)
+            paint_phases(
+                painter, QRectF(self.rect()), self._row, max(total_ticks, 1), theme.tokens(self.palette())
+            )
             painter.end()
 
 
@@ -436,11 +442,11 @@ class Timing(QWidget):
         if self._drill is None:
             return
         running = any(f.undo_done_tick is None and not f.canceled for f in world.failovers)
-        seen = (tuple(world.failovers), len(self._drill.published), len(self._drill.unlike),
+        object_ids = (tuple(world.failovers), len(self._drill.published), len(self._drill.unlike),
                 world.tick if running else 0)  # fmt: skip
-        if seen == self._shown_state:
+        if object_ids == self._shown_state:
             return
-        self._shown_state = seen
+        self._shown_state = object_ids
         before = self.model.rowCount()
         rows = rows_of(world.failovers, self._drill, world.tick)
         self.model.update([row for row in rows if self._lies_in(row)])
@@ -481,12 +487,12 @@ class Timing(QWidget):
         return self.model.rows[index.row()] if index.isValid() else None
 
     def _show_chosen(self) -> None:
-        some = self.model.rowCount() > 0
-        if some and self._split.isHidden():
+        has_rows = self.model.rowCount() > 0
+        if has_rows and self._split.isHidden():
             rows = LIST_ROWS * self.table.verticalHeader().defaultSectionSize()
             self._split.setSizes([rows, 10 * rows])
-        self._split.setVisible(some)
-        self._empty.setVisible(not some)
+        self._split.setVisible(has_rows)
+        self._empty.setVisible(not has_rows)
         self.phases.show_row(self.selected_row)
         self.steps.update(steps_of(self.selected_row))
         self.comparison.update(comparison_of(self.selected_row))

@@ -318,22 +318,22 @@ def _is_same_target(target: ActionTarget, other_target: ActionTarget) -> bool:
 
 
 def _matches_query(row: TopologyRow, query: str) -> bool:
-    fit = fuzzy.match(query, f"{role_of(row)} {row.name} {spoken_of(row)}")
-    return fit is not None and not fit.scattered
+    fuzzy_match = fuzzy.match(query, f"{role_of(row)} {row.name} {spoken_of(row)}")
+    return fuzzy_match is not None and not fuzzy_match.scattered
 
 
 def common_offers(
     world: World, targets: Sequence[ActionTarget], truth: bool = True
 ) -> list[tuple[str, list[str]]]:
     """Return (label, a line for each target) of the actions that apply to every one of *targets*."""
-    found = [
+    offers_by_row = [
         {_strip_targets(offer, target): offer for offer in list_offers(world, target, truth)}
         for target in targets
     ]
     return [
-        (offer.label, [one[act].line for one in found])
-        for act, offer in found[0].items()
-        if all(act in one and one[act].label == offer.label for one in found)
+        (offer.label, [offer_map[act].line for offer_map in offers_by_row])
+        for act, offer in offers_by_row[0].items()
+        if all(act in offer_map and offer_map[act].label == offer.label for offer_map in offers_by_row)
     ]
 
 

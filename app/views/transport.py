@@ -39,8 +39,8 @@ def slider_of(speed: float) -> int:
 def speed_of(slider: int) -> float:
     """Return the speed for a place of the slider; near a step it is that step exactly."""
     speed = 10.0 ** (slider / _SLIDER_STEPS)
-    near = min(SPEEDS, key=lambda step: abs(math.log10(step / speed)))
-    return near if abs(slider_of(near) - slider) <= 3 else float(f"{speed:.2g}")
+    nearest_speed = min(SPEEDS, key=lambda step: abs(math.log10(step / speed)))
+    return nearest_speed if abs(slider_of(nearest_speed) - slider) <= 3 else float(f"{speed:.2g}")
 
 
 def speed_text(speed: float) -> str:
@@ -54,11 +54,11 @@ def typed_speed(text: str) -> float | None:
     None: not a number.
     """
     digits = re.sub(r"[\s×xX*]", "", text)
-    found = re.fullmatch(r"(\d{1,3}(?:[.,]\d{3})+|\d*)(?:[.,](\d+))?", digits)
-    if found is None or not digits.strip(".,"):
+    digits_match = re.fullmatch(r"(\d{1,3}(?:[.,]\d{3})+|\d*)(?:[.,](\d+))?", digits)
+    if digits_match is None or not digits.strip(".,"):
         return None
-    whole = re.sub(r"[.,]", "", found[1]) or "0"
-    return min(SPEEDS[-1], max(SPEEDS[0], float(f"{whole}.{found[2] or 0}")))
+    whole_digits = re.sub(r"[.,]", "", digits_match[1]) or "0"
+    return min(SPEEDS[-1], max(SPEEDS[0], float(f"{whole_digits}.{digits_match[2] or 0}")))
 
 
 def next_speed(speed: float, faster: bool) -> float:
@@ -243,6 +243,6 @@ class Transport(QWidget):
         self._note.setFixedWidth(QFontMetrics(small).horizontalAdvance(_lag_text(SPEEDS[-1])))
         line = QFontMetrics(font).height()
         for button in self._buttons:
-            side = round(line * 1.35)
-            button.setIconSize(QSize(side, side))
+            icon_px = round(line * 1.35)
+            button.setIconSize(QSize(icon_px, icon_px))
             button.setFixedSize(QSize(round(line * 2.6), round(line * 2.3)))

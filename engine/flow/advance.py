@@ -34,9 +34,9 @@ def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, He
 def _run_cached(flow: Flow, memory: RunCache, ticks: int) -> tuple[int, HeldCrossings, HeldCrossings]:
     """Run as `run` does, but reuse steps that a fork has already computed."""
     begin = flow.ran
-    known = memory.find(flow.root, begin, ticks)
-    if known is not None:
-        flow.ran, cached_state = known
+    known_state = memory.find(flow.root, begin, ticks)
+    if known_state is not None:
+        flow.ran, cached_state = known_state
         flow.restore_arrays(cached_state.arrays)
         flow.passed = cached_state.passed
         return flow.ran - begin, cached_state.sources, cached_state.streams
@@ -50,29 +50,29 @@ def _run_uncached(
     flow: Flow, ticks: int, samples: Samples | None
 ) -> tuple[int, HeldCrossings, HeldCrossings]:
     flow.unshare_arrays()
-    every, rooms, before = 0, (_NO_SAMPLES, _NO_SAMPLES), int(flow.clock[k.TICKS])
+    interval, rooms, before = 0, (_NO_SAMPLES, _NO_SAMPLES), int(flow.clock[k.TICKS])
     if samples is not None:
-        every = samples.every
-        rooms = samples.reserve(ticks // every + 1, len(flow.source_setups), len(flow.stream_setups))
+        interval = samples.every
+        rooms = samples.reserve(ticks // interval + 1, len(flow.source_setups), len(flow.stream_setups))
     current_arrays = arrays(flow)
-    ran = compiled.advance(*current_arrays, *rooms, flow.clock, ticks, every, flow.step_s)
+    ran = compiled.advance(*current_arrays, *rooms, flow.clock, ticks, interval, flow.step_s)
     flow.passed = bool(current_arrays.counters[k.PASSED])
     assert ran >= 0, _imbalance(flow, -1 - ran)
     if samples is not None:
         samples.record_entries(before, before + ran)
     if not current_arrays.counters[k.HELD]:
         return ran, [], []
-    held = np.zeros((2, max(len(flow.sources), len(flow.streams))), dtype=np.int64)
+    held_levels = np.zeros((2, max(len(flow.sources), len(flow.streams))), dtype=np.int64)
     compiled.note_crossings(
         flow.sources,
         flow.source_params,
         flow.streams,
         flow.stream_params,
         flow.place,
-        held[0],
-        held[1],
+        held_levels[0],
+        held_levels[1],
     )
-    return ran, _read_crossings(held[0]), _read_crossings(held[1])
+    return ran, _read_crossings(held_levels[0]), _read_crossings(held_levels[1])
 
 
 def _read_crossings(held_bits: Array) -> HeldCrossings:
@@ -122,16 +122,16 @@ def warm_start(flow: Flow, source: int, checkpoint_phase: float = 0.5) -> None:
     checkpoint interval.
     """
     setup, streams = flow.source_setup(source), flow.streams_of(source)
-    alone = Flow.empty(flow.steps_per_tick)
-    alone.add_source(replace(setup, operation=None, log_size_kb=1e12, log_max_kb=1e12, host=0))
+    idle_flow = Flow.empty(flow.steps_per_tick)
+    idle_flow.add_source(replace(setup, operation=None, log_size_kb=1e12, log_max_kb=1e12, host=0))
     for index, stream in enumerate(streams):
-        alone.add_stream(0, replace(flow.stream_setup(stream), target_host=1 + index))
-    run(alone, round(SETTLE_S * TICKS_PER_S))
-    rows.seed_pages(alone.sources[0], setup, checkpoint_phase)
+        idle_flow.add_stream(0, replace(flow.stream_setup(stream), target_host=1 + index))
+    run(idle_flow, round(SETTLE_S * TICKS_PER_S))
+    rows.seed_pages(idle_flow.sources[0], setup, checkpoint_phase)
     for index, stream in enumerate(streams):
         if flow.stream_setup(stream).log_pool:
-            alone.streams[index, k.TARGET_DIRTY] = alone.sources[0, k.DIRTY]
-    flow.adopt(source, alone, checkpoint_phase)
+            idle_flow.streams[index, k.TARGET_DIRTY] = idle_flow.sources[0, k.DIRTY]
+    flow.adopt(source, idle_flow, checkpoint_phase)
 
 
 def warm_up() -> None:

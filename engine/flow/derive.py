@@ -133,8 +133,8 @@ def stream_parameters(source: SourceSetup, stream: StreamSetup, dt: float) -> Ar
 def delay_steps(stream: Array) -> float:
     """Return the longest delay of a message of the stream in either direction, in steps."""
     message = stream[k.WINDOW_KB] * stream[k.PER_MESSAGE_KB_STEPS]
-    out = stream[k.ONE_WAY_STEPS] + message + 4.0 * stream[k.JITTER_STEPS]
-    return max(float(stream[k.ACK_STEPS]), float(out))
+    delay = stream[k.ONE_WAY_STEPS] + message + 4.0 * stream[k.JITTER_STEPS]
+    return max(float(stream[k.ACK_STEPS]), float(delay))
 
 
 def _clients(p: Array, setup: SourceSetup, dt: float) -> None:
@@ -194,10 +194,12 @@ def _link(p: Array, source: SourceSetup, stream: StreamSetup, dt: float) -> None
     p[k.PER_MESSAGE_KB_STEPS] = per_kb_s / dt
     answer_s = site.ack_latency_ms / 1000.0 if stream.awaited else 0.0
     p[k.ACK_STEPS] = (stream.rtt_ms / 2000.0 + answer_s) / dt
-    back = min(1.0, dt / WANDER_S)
+    return_share = min(1.0, dt / WANDER_S)
     p[k.JITTER_STEPS] = stream.jitter_ms / 1000.0 / dt
-    p[k.WANDER_BACK] = back
-    p[k.WANDER_KICK] = math.sqrt(back * (2.0 - back))  # keeps the variance independent of the step length
+    p[k.WANDER_BACK] = return_share
+    p[k.WANDER_KICK] = math.sqrt(
+        return_share * (2.0 - return_share)
+    )  # keeps the variance independent of the step length
     p[k.LOSS_PER_KB] = stream.loss * ratio / k.PACKET_KB
     p[k.ROUND_TRIP_S] = stream.rtt_ms / 1000.0
     p[k.RETRANSMIT_S] = RETRANSMIT_MIN_S

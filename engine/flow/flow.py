@@ -151,8 +151,8 @@ class Flow:
 
     def _compute_state_key(self) -> bytes:
         parameters = [getattr(self, name) for name in _REPLACED]
-        known, mark = self._last_digest
-        if len(known) != len(parameters) or not all(map(is_, known, parameters)):
+        known_digest, mark = self._last_digest
+        if len(known_digest) != len(parameters) or not all(map(is_, known_digest, parameters)):
             mark = hash_parts([array.data for array in parameters])
             self._last_digest = parameters, mark
         return hash_parts([mark, *[getattr(self, name).data for name in _MOVING]])
@@ -267,16 +267,16 @@ class Flow:
         s[k.RELEASED] = s[k.FLUSHED]
         s[k.CHECKPOINT_LOG] += s[k.GENERATED] - steady[k.GENERATED]
         rows.no_rate(s, k.SOURCE_TOTALS, since_look_s)
-        now, length = int(self.clock[k.NOW]), self.history.shape[2]
-        then, size = int(steady_flow.clock[k.NOW]), steady_flow.history.shape[2]
+        now_step, length = int(self.clock[k.NOW]), self.history.shape[2]
+        steady_now, size = int(steady_flow.clock[k.NOW]), steady_flow.history.shape[2]
         for index, stream in enumerate(streams):
             t, calm = self.streams[stream], steady_flow.streams[index].copy()
             rows.adopt_steady_row(t, calm, (k.NOISE, k.STREAM_ARMED), list(STREAM_POSITIONS.values()), shift)
             rows.no_rate(t, k.STREAM_TOTALS, since_look_s)
-            moved = t[[k.SENT, k.HARDENED]] - calm[[k.SENT, k.HARDENED]]
-            for back in range(length):
-                past = steady_flow.history[index, :, (then - min(back, size - 1)) % size]
-                self.history[stream, :, (now - back) % length] = past + moved
+            shift_kb = t[[k.SENT, k.HARDENED]] - calm[[k.SENT, k.HARDENED]]
+            for steps_back in range(length):
+                past_values = steady_flow.history[index, :, (steady_now - min(steps_back, size - 1)) % size]
+                self.history[stream, :, (now_step - steps_back) % length] = past_values + shift_kb
 
     # -- positions
 
@@ -369,21 +369,21 @@ class Flow:
     def counters(self, source: int) -> list[float]:
         """Return the counters of a source in the order of SOURCE_COUNTERS."""
         self._source(source)
-        out = np.zeros(len(k.SOURCE_COUNTERS))
+        values = np.zeros(len(k.SOURCE_COUNTERS))
         host = self.host_of[source]
-        compiled.read_source(self.sources, self.source_params, source, self.hosts, host, out)
-        return out.tolist()
+        compiled.read_source(self.sources, self.source_params, source, self.hosts, host, values)
+        return values.tolist()
 
     def stream_counters(self, stream: int) -> list[float]:
         """Return the counters of a stream in the order of STREAM_COUNTERS."""
         source, _ = self._stream(stream)
-        out = np.zeros(len(k.STREAM_COUNTERS))
+        values = np.zeros(len(k.STREAM_COUNTERS))
         generated, flushed = self.sources[source, k.GENERATED], self.sources[source, k.FLUSHED]
         target = self.place[stream, k.TARGET]
         compiled.read_stream(
-            self.streams, self.stream_params, stream, generated, flushed, self.hosts, target, out
+            self.streams, self.stream_params, stream, generated, flushed, self.hosts, target, values
         )
-        return out.tolist()
+        return values.tolist()
 
     def totals(self, source: int) -> SourceTotals:
         """Return the sums of a source since its start."""
@@ -409,8 +409,8 @@ class Flow:
 
         The result is infinite while the instance writes and receives no log: its row then has no values.
         """
-        known = host < len(self.hosts) and self.hosts[host, k.LOG_STREAMS] > 0.0
-        return float(self.hosts[host, k.WORKERS]) if known else math.inf
+        has_workers = host < len(self.hosts) and self.hosts[host, k.LOG_STREAMS] > 0.0
+        return float(self.hosts[host, k.WORKERS]) if has_workers else math.inf
 
     def waited_for_workers_s(self, source: int) -> float:
         """Return the connection seconds spent waiting for a worker thread since the source began."""
@@ -562,9 +562,9 @@ def _shorten_steps(rings: Array, step_number: int, factor: int) -> Array:
     for index in range(length * factor):
         newer, older = index // factor, min(index // factor + 1, length - 1)
         part = index % factor / factor
-        past = rings[:, :, (step_number - newer) % length]
-        finer[:, :, (step_number - index) % (length * factor)] = past + part * (
-            rings[:, :, (step_number - older) % length] - past
+        past_rings = rings[:, :, (step_number - newer) % length]
+        finer[:, :, (step_number - index) % (length * factor)] = past_rings + part * (
+            rings[:, :, (step_number - older) % length] - past_rings
         )
     return finer
 

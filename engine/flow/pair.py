@@ -42,10 +42,12 @@ class Pair(Struct, frozen=True):
 
         Raise TypeError for an unknown field.
         """
-        known = SourceSetup.__struct_fields__
-        ours = {name: value for name, value in changes.items() if name in known}
-        rest = {name: value for name, value in changes.items() if name not in known or name == "site"}
-        stream = replace(self.stream or StreamSetup(site=self.source.site), **rest)
+        source_fields = SourceSetup.__struct_fields__
+        ours = {name: value for name, value in changes.items() if name in source_fields}
+        stream_changes = {
+            name: value for name, value in changes.items() if name not in source_fields or name == "site"
+        }
+        stream = replace(self.stream or StreamSetup(site=self.source.site), **stream_changes)
         return Pair(replace(self.source, **ours), stream if self.stream is not None else None)
 
 

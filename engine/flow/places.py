@@ -102,17 +102,25 @@ def group_threads(sources: Sources, streams: Streams) -> dict[int, int]:
         stream is not None and stream[1].redo_threads is not None and stream[1].target_host >= 0
         for stream in streams
     ]
-    owners = (one[0] for one, of_group in zip(streams, grouped, strict=True) if one is not None and of_group)
+    owners = (
+        stream[0]
+        for stream, of_group in zip(streams, grouped, strict=True)
+        if stream is not None and of_group
+    )
     for owner in dict.fromkeys(owners):
         source = sources[owner]
         assert source is not None
         threads[source.host] = threads.get(source.host, 0) + 1
     for host, setup in _shipped(sources, streams, of_groups=True):
-        target, wanted = setup.target_host, setup.redo_threads or 0
-        own = wanted if wanted > 1 and workers.get(target, 0) + wanted <= PARALLEL_REDO_MOST else 0
-        workers[target] = workers.get(target, 0) + own
+        target, thread_count = setup.target_host, setup.redo_threads or 0
+        own_threads = (
+            thread_count
+            if thread_count > 1 and workers.get(target, 0) + thread_count <= PARALLEL_REDO_MOST
+            else 0
+        )
+        workers[target] = workers.get(target, 0) + own_threads
         threads[host] = threads.get(host, 0) + 1
-        threads[target] = threads.get(target, 0) + 1 + own
+        threads[target] = threads.get(target, 0) + 1 + own_threads
     return threads
 
 

@@ -200,8 +200,10 @@ def _page_flush_s(flow: Flow, stream: int, after_s: float, chance: Chance) -> fl
     if setup.log_pool:
         return 0.0  # a secondary is online already and has nothing to flush
     slow = max(1.0, setup.target_data_disk_factor)
-    left = float(flow.streams[stream, k.TARGET_DIRTY]) * exp(-after_s / (setup.site.mirror_flush_s * slow))
-    return phase * left * slow / setup.site.mirror_flush_pages_per_s
+    dirty_pages = float(flow.streams[stream, k.TARGET_DIRTY]) * exp(
+        -after_s / (setup.site.mirror_flush_s * slow)
+    )
+    return phase * dirty_pages * slow / setup.site.mirror_flush_pages_per_s
 
 
 def _redo_kb_per_s(flow: Flow, stream: int) -> float:
@@ -214,10 +216,10 @@ def _redo_kb_per_s(flow: Flow, stream: int) -> float:
 def open_log_kb(flow: Flow, source: int) -> float:
     """Return the log of open transactions: half of each transaction, and all of a single long operation."""
     setup, state = flow.source_setup(source), flow.sources[source]
-    inside = total(float(state[column]) for column in (k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING))
-    log_kb = inside * setup.workload.log_kb_per_transaction / 2.0
+    inner_kb = total(float(state[column]) for column in (k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING))
+    log_kb = inner_kb * setup.workload.log_kb_per_transaction / 2.0
     operation = setup.operation
     if operation is not None and state[k.OPERATION_LEFT] > 0.0:
-        done = operation.log_kb - float(state[k.OPERATION_LEFT])
-        log_kb += min(done, operation.batch_kb) if operation.batch_kb > 0.0 else done
+        done_kb = operation.log_kb - float(state[k.OPERATION_LEFT])
+        log_kb += min(done_kb, operation.batch_kb) if operation.batch_kb > 0.0 else done_kb
     return log_kb

@@ -20,10 +20,10 @@ def free_number(setups: tuple[object, ...]) -> int:
 
 def with_setups(setups: tuple[Setup, ...], changes: Mapping[int, Setup]) -> tuple[Setup, ...]:
     """Return the setups with *changes* by number."""
-    changed = list(setups)
+    new_setups = list(setups)
     for number, setup in changes.items():
-        changed[number] = setup
-    return tuple(changed)
+        new_setups[number] = setup
+    return tuple(new_setups)
 
 
 def read(array: Array, numbers: Sequence[int], column: int) -> dict[int, float]:
@@ -33,10 +33,10 @@ def read(array: Array, numbers: Sequence[int], column: int) -> dict[int, float]:
 
 def with_rows(array: Array, rows: Mapping[int, Array]) -> Array:
     """Return a copy of *array* with some rows replaced, by number."""
-    changed = array.copy()
+    new_array = array.copy()
     for row, values in rows.items():
-        changed[row] = values
-    return changed
+        new_array[row] = values
+    return new_array
 
 
 def of_levels(levels: Sequence[Level]) -> Array:
@@ -57,10 +57,10 @@ def adopt_steady_row(
     s: Array, steady: Array, kept_columns: Sequence[int], positions: Sequence[int], shift: float
 ) -> None:
     """Set row *s* to *steady*, except for the kept columns. Positions move by *shift* and never decrease."""
-    changed = {column: s[column] for column in kept_columns}
-    changed |= {column: max(s[column], steady[column] + shift) for column in positions}
+    kept_values = {column: s[column] for column in kept_columns}
+    kept_values |= {column: max(s[column], steady[column] + shift) for column in positions}
     s[:] = steady
-    for column, value in changed.items():
+    for column, value in kept_values.items():
         s[column] = value
 
 
@@ -73,15 +73,15 @@ def no_rate(s: Array, totals: int, since_look_s: float) -> None:
 def resize_population(s: Array, setup: SourceSetup) -> None:
     """Adapt the number of connections to the setup. In a closed database all of them are outside transactions."""
     total = setup.workload.connections * setup.scale
-    inside = s[k.QUEUED : k.WAITING + 1]
+    population = s[k.QUEUED : k.WAITING + 1]
     if not setup.serving:
-        inside[:] = 0.0
+        population[:] = 0.0
         s[k.THINKING] = total
         s[k.COMMIT_RATE] = s[k.STALLED_S] = 0.0
         return
-    busy = arithmetic.total(inside.tolist())
+    busy = arithmetic.total(population.tolist())
     if busy > total:
-        inside *= total / busy
+        population *= total / busy
         busy = total
     s[k.THINKING] = total - busy
 
@@ -89,10 +89,10 @@ def resize_population(s: Array, setup: SourceSetup) -> None:
 def seed_pages(s: Array, setup: SourceSetup, phase: float) -> None:
     """Set dirty pages and the log since the last checkpoint to fit the source's own rates."""
     site, load = setup.site, setup.workload
-    since = (phase % 1.0) * site.checkpoint_interval_s
+    elapsed_s = (phase % 1.0) * site.checkpoint_interval_s
     touches = s[k.SOURCE_SMOOTH + k.GENERATED] * load.page_touches / load.log_kb_per_transaction
     before = load.hot_pages * (1.0 - arithmetic.exp(-touches * site.checkpoint_interval_s / load.hot_pages))
-    s[k.DIRTY] = load.hot_pages * (1.0 - arithmetic.exp(-touches * since / load.hot_pages))
-    s[k.CHECKPOINT_BACKLOG] = max(0.0, before - site.checkpoint_pages_per_s * since)
-    s[k.SINCE_CHECKPOINT_S] = since
-    s[k.CHECKPOINT_LOG] = s[k.GENERATED] - s[k.SOURCE_SMOOTH + k.GENERATED] * since
+    s[k.DIRTY] = load.hot_pages * (1.0 - arithmetic.exp(-touches * elapsed_s / load.hot_pages))
+    s[k.CHECKPOINT_BACKLOG] = max(0.0, before - site.checkpoint_pages_per_s * elapsed_s)
+    s[k.SINCE_CHECKPOINT_S] = elapsed_s
+    s[k.CHECKPOINT_LOG] = s[k.GENERATED] - s[k.SOURCE_SMOOTH + k.GENERATED] * elapsed_s

@@ -63,17 +63,17 @@ class RunCache:
 
     def find(self, root: int, ran: int, ticks: int) -> tuple[int, CachedState] | None:
         """Return the end of a stored run of at most *ticks* after *ran*: its tick after *root*, and the state."""
-        until = ran + ticks
+        end_tick = ran + ticks
         for stop in self._stops.get(root, ()):
-            if ran < stop <= until:
+            if ran < stop <= end_tick:
                 cached_state = self._reached.get((root, stop))
                 if cached_state is not None and cached_state.from_tick <= ran:
                     return stop, cached_state
-        cached_state = self._reached.get((root, until))
+        cached_state = self._reached.get((root, end_tick))
         if cached_state is None or cached_state.from_tick > ran:
             return None
-        self._reached.move_to_end((root, until))
-        return until, cached_state
+        self._reached.move_to_end((root, end_tick))
+        return end_tick, cached_state
 
     def store(
         self,

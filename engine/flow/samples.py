@@ -110,10 +110,10 @@ class Samples:
         first, last = start_tick // self.every + 1, end_tick // self.every
         if first > last:
             return
-        taken = np.arange(first, last + 1) * self.every
-        self._ticks[self.count : self.count + len(taken)] = taken
-        self.sources.record_entries(len(taken))
-        self.streams.record_entries(len(taken))
+        sample_ticks = np.arange(first, last + 1) * self.every
+        self._ticks[self.count : self.count + len(sample_ticks)] = sample_ticks
+        self.sources.record_entries(len(sample_ticks))
+        self.streams.record_entries(len(sample_ticks))
 
 
 class SampleTable:
@@ -148,51 +148,56 @@ class SampleTable:
         if not self._packed:
             return self._open[: self._used]
         parts = [*map(self._unpacked, self._packed), self._open[: self._used]]
-        whole = np.zeros((self.count, max(part.shape[1] for part in parts), self._counters), dtype=self._kind)
+        matrix = np.zeros(
+            (self.count, max(part.shape[1] for part in parts), self._counters), dtype=self._kind
+        )
         start = 0
         for part in parts:
-            whole[start : start + len(part), : part.shape[1]] = part
+            matrix[start : start + len(part), : part.shape[1]] = part
             start += len(part)
-        return whole
+        return matrix
 
     def read_entries(self, first_entry: int, numbers: Array) -> Array:
         """Return every counter of the entries since *first_entry* for the item in *numbers*; 0 for -1."""
         entries = np.zeros((len(numbers), self._counters), dtype=self._kind)
         start = 0
         while start < len(numbers):
-            block, at = divmod(first_entry + start, BLOCK)
+            block, offset = divmod(first_entry + start, BLOCK)
             if block < len(self._packed):
-                end, source = min(len(numbers), start + BLOCK - at), self._packed[block]
+                end, source = min(len(numbers), start + BLOCK - offset), self._packed[block]
                 for number in np.unique(numbers[start:end]).tolist():
                     group, place = divmod(number, GROUP)
                     part = self._group(source[group]) if 0 <= group < len(source) else self._empty_block
                     if place < part.shape[1]:
-                        here = np.flatnonzero(numbers[start:end] == number)
-                        entries[start + here] = part[at + here, place]
+                        indexes = np.flatnonzero(numbers[start:end] == number)
+                        entries[start + indexes] = part[offset + indexes, place]
             else:
-                end, at = len(numbers), first_entry + start - len(self._packed) * BLOCK
+                end, offset = len(numbers), first_entry + start - len(self._packed) * BLOCK
                 remaining_numbers = numbers[start:]
-                here = np.flatnonzero((remaining_numbers >= 0) & (remaining_numbers < self._open.shape[1]))
-                entries[start + here] = self._open[at + here, remaining_numbers[here]]
+                indexes = np.flatnonzero((remaining_numbers >= 0) & (remaining_numbers < self._open.shape[1]))
+                entries[start + indexes] = self._open[offset + indexes, remaining_numbers[indexes]]
             start = end
         return entries
 
     def count_common_entries(self, other_table: SampleTable) -> int:
         """Return the number of entries at the beginning that are certainly the same in both."""
         pairs = enumerate(zip(self._packed, other_table._packed, strict=False))
-        most = min(len(self._packed), len(other_table._packed))
-        return BLOCK * next((number for number, (mine, its) in pairs if mine is not its), most)
+        block_limit = min(len(self._packed), len(other_table._packed))
+        return BLOCK * next(
+            (number for number, (own_block, other_block) in pairs if own_block is not other_block),
+            block_limit,
+        )
 
     def copy_beginning(self, count: int) -> SampleTable:
         """Return a copy of the first *count* entries, to which new entries can be added independently."""
         beginning = SampleTable(self._counters, self._exact)
         blocks = min(count // BLOCK, len(self._packed))
-        rest = count - blocks * BLOCK
+        rest_count = count - blocks * BLOCK
         open_block = self._unpacked(self._packed[blocks]) if blocks < len(self._packed) else self._open
         beginning._packed = self._packed[:blocks]
-        beginning._open = np.zeros((max(rest, BLOCK), *open_block.shape[1:]), dtype=self._kind)
-        beginning._open[:rest] = open_block[:rest]
-        beginning._used = rest
+        beginning._open = np.zeros((max(rest_count, BLOCK), *open_block.shape[1:]), dtype=self._kind)
+        beginning._open[:rest_count] = open_block[:rest_count]
+        beginning._used = rest_count
         return beginning
 
     def reserve(self, entries: int, item_count: int) -> Array:
@@ -229,7 +234,7 @@ class SampleTable:
             block = self._open[start : start + BLOCK].transpose(2, 1, 0)
             groups = range(0, block.shape[1], GROUP)
             self._packed.append(
-                tuple(zlib.compress(block[:, at : at + GROUP].tobytes(), LEVEL) for at in groups)
+                tuple(zlib.compress(block[:, start : start + GROUP].tobytes(), LEVEL) for start in groups)
             )
         if full:
             self._used -= full

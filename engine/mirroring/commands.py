@@ -59,7 +59,9 @@ def _need_connection(world: World, copy: DatabaseCopy) -> None:
     the answer before the partner was reachable.
     """
     copies = [copy, world.copy_in_session(copy.mirroring.guid, copy.mirroring.partner)]
-    if not quorum.sees_partner(world, copy) or any(one is not None and one.recovering for one in copies):
+    if not quorum.sees_partner(world, copy) or any(
+        member_copy is not None and member_copy.recovering for member_copy in copies
+    ):
         raise SqlError(1447, copy.database)
 
 
@@ -187,8 +189,8 @@ def partner_resume(world: World, server: str, database: str) -> statements.Outco
     _need_quorum(world, copy)
     _need_connection(world, copy)
     partner = _partner_of(world, copy)
-    for stopped in (copy, partner):
-        if stopped.mirroring.redo_failed and not redo.is_repaired(world, stopped.key):
+    for suspended_copy in (copy, partner):
+        if suspended_copy.mirroring.redo_failed and not redo.is_repaired(world, suspended_copy.key):
             raise SqlError(1462)
     if MirrorState.SUSPENDED not in (copy.mirroring.state, partner.mirroring.state):
         return []
@@ -206,26 +208,26 @@ def partner_resume(world: World, server: str, database: str) -> statements.Outco
 def partner_safety(world: World, server: str, database: str, level: str) -> statements.Outcome:
     """Execute SET PARTNER SAFETY FULL or OFF (also SET SAFETY) on the principal; both partners must be connected."""
     copy = _on_principal(world, server, database)
-    wanted = Safety[level.upper()]
-    if world.instances[server].edition not in ENTERPRISE and wanted is not copy.mirroring.safety:
+    new_safety = Safety[level.upper()]
+    if world.instances[server].edition not in ENTERPRISE and new_safety is not copy.mirroring.safety:
         raise SqlError(1473)
     _need_quorum(world, copy)
     _need_connection(world, copy)
     _not_busy(world, copy)
-    if wanted is copy.mirroring.safety:
+    if new_safety is copy.mirroring.safety:
         return []
     for key in _list_connected_keys(world, copy):
         # With safety OFF the timeout is always 10 s; the former value is discarded [DOC: ALTER DATABASE
         # database mirroring].
-        timeout_s = PARTNER_TIMEOUT_S if wanted is Safety.OFF else world.copies[key].mirroring.timeout_s
+        timeout_s = PARTNER_TIMEOUT_S if new_safety is Safety.OFF else world.copies[key].mirroring.timeout_s
         sequence = copy.mirroring.safety_sequence + 1
-        world.update_mirroring(key, safety=wanted, safety_sequence=sequence, timeout_s=timeout_s)
+        world.update_mirroring(key, safety=new_safety, safety_sequence=sequence, timeout_s=timeout_s)
     streams = [
         other_copy.stream
         for other_copy in (copy, world.copies[copy.mirroring.partner or "", copy.database])
         if other_copy.stream is not None
     ]
-    raised = wanted is Safety.FULL and copy.mirroring.state is MirrorState.SYNCHRONIZED
+    raised = new_safety is Safety.FULL and copy.mirroring.state is MirrorState.SYNCHRONIZED
     if raised and not all(map(world.flow.caught_up, streams)):
         for key in _list_connected_keys(world, copy):
             if (
@@ -235,8 +237,8 @@ def partner_safety(world: World, server: str, database: str, level: str) -> stat
                 roles.trace_steady(world, key)
     _update_witness(world, copy)
     world.emit(
-        StateData(why="safety", new=wanted.name),
-        say("safety {state}", state=wanted.name),
+        StateData(why="safety", new=new_safety.name),
+        say("safety {state}", state=new_safety.name),
         server=server,
         database=copy.database,
     )
@@ -301,7 +303,7 @@ def _establish(
 ) -> statements.Outcome:
     guid = world.new_session(copy.database)
     assert copy.source is not None
-    for own_copy, peer, role, where in (
+    for own_copy, peer, role, peer_address in (
         (copy, partner_copy, Role.PRINCIPAL, address),
         (partner_copy, copy, Role.MIRROR, partner_copy.mirroring.partner_address),
     ):
@@ -311,7 +313,7 @@ def _establish(
             guid=guid,
             role=role,
             partner=peer.server,
-            partner_address=where,
+            partner_address=peer_address,
             witness=None,
             witness_address=None,
             witness_state=WitnessState.UNKNOWN,
@@ -400,7 +402,7 @@ def _list_connected_keys(world: World, copy: DatabaseCopy) -> list[Key]:
     """Return the copy, and its partner's if the two are connected and the partner is in the session."""
     partner = world.copy_in_session(copy.mirroring.guid, copy.mirroring.partner)
     copies = [copy, partner] if partner is not None and quorum.sees_partner(world, copy) else [copy]
-    return [one.key for one in copies]
+    return [connected_copy.key for connected_copy in copies]
 
 
 def _update_witness(world: World, copy: DatabaseCopy) -> None:

@@ -92,15 +92,15 @@ class MonitorRows(Sequence[MonitorRow]):
         """Return these rows without those before tick *oldest*, and with *row* appended."""
         new_rows = MonitorRows.__new__(MonitorRows)
         first = self._first + int(np.searchsorted(self.columns["tick"], oldest))
-        buffer, until = self._buffer, self._until
-        if until < buffer.used or until in (
+        buffer, until_tick = self._buffer, self._until
+        if until_tick < buffer.used or until_tick in (
             0,
             len(buffer.rows),
         ):  # another fork has appended here, or the buffer is full
-            buffer, first, until = _Buffer(buffer.rows[first:until]), 0, until - first
-        buffer.rows[until] = astuple(row)
-        buffer.used = until + 1
-        new_rows._buffer, new_rows._first, new_rows._until = buffer, first, until + 1
+            buffer, first, until_tick = _Buffer(buffer.rows[first:until_tick]), 0, until_tick - first
+        buffer.rows[until_tick] = astuple(row)
+        buffer.used = until_tick + 1
+        new_rows._buffer, new_rows._first, new_rows._until = buffer, first, until_tick + 1
         new_rows._digest = hashlib.blake2b(f"{self._digest}{row!r}".encode(), digest_size=16).hexdigest()
         return new_rows
 
@@ -116,8 +116,8 @@ class MonitorRows(Sequence[MonitorRow]):
     def find_last(self, role: Role, ends_by_kb: float) -> int | None:
         """Return the index of the last row of this *role* whose log ends by *ends_by_kb*; None without one."""
         columns = self.columns
-        found = np.flatnonzero((columns["role"] == role) & (columns["end_of_log_kb"] <= ends_by_kb))
-        return int(found[-1]) if len(found) else None
+        indexes = np.flatnonzero((columns["role"] == role) & (columns["end_of_log_kb"] <= ends_by_kb))
+        return int(indexes[-1]) if len(indexes) else None
 
     def __len__(self) -> int:
         return self._until - self._first
@@ -131,7 +131,9 @@ class MonitorRows(Sequence[MonitorRow]):
     def __getitem__(self, place: slice) -> list[MonitorRow]: ...
     def __getitem__(self, place: int | slice) -> MonitorRow | list[MonitorRow]:
         column = self.columns[place]
-        return [_row(one) for one in column.tolist()] if isinstance(place, slice) else _row(column.item())
+        return (
+            [_row(record) for record in column.tolist()] if isinstance(place, slice) else _row(column.item())
+        )
 
     def __repr__(self) -> str:
         """Return the text for the state hash. It covers all rows that were ever recorded."""
@@ -139,10 +141,13 @@ class MonitorRows(Sequence[MonitorRow]):
 
 
 def _row(values: tuple[Any, ...]) -> MonitorRow:
-    found = dict(zip(NAMES, values, strict=True))
-    found["role"], found["state"] = Role(found["role"]), MirrorState(found["state"])
-    found["witness_state"] = WitnessState(found["witness_state"])
-    return MonitorRow(**found)
+    values_by_name = dict(zip(NAMES, values, strict=True))
+    values_by_name["role"], values_by_name["state"] = (
+        Role(values_by_name["role"]),
+        MirrorState(values_by_name["state"]),
+    )
+    values_by_name["witness_state"] = WitnessState(values_by_name["witness_state"])
+    return MonitorRow(**values_by_name)
 
 
 JOB_NAME: Final = "Database Mirroring Monitor Job"
@@ -272,8 +277,14 @@ def send_queue_kb(world: World, copy: DatabaseCopy) -> float:
     flushed_kb = flow.positions(copy.source).flushed_kb
     positions = [flow.stream_positions(stream) for stream in flow.streams_of(copy.source)]
     if quorum.sees_partner(world, copy):
-        return max([0.0, *(flushed_kb - at.sent_kb for at in positions)])
-    return max(0.0, flushed_kb - max([copy.mirroring.failover_lsn_kb, *(at.hardened_kb for at in positions)]))
+        return max([0.0, *(flushed_kb - stream_position.sent_kb for stream_position in positions)])
+    return max(
+        0.0,
+        flushed_kb
+        - max(
+            [copy.mirroring.failover_lsn_kb, *(stream_position.hardened_kb for stream_position in positions)]
+        ),
+    )
 
 
 def _last_known_kb(world: World, copy: DatabaseCopy) -> float:
@@ -344,7 +355,7 @@ def results(
     if update_table and (not rows or world.tick - rows[-1].tick >= FRESH_S * TICKS_PER_S):
         record(world, copy)
         rows = rows_of(world, key)
-    if not any(where == server for where, _ in world.monitor):
+    if not any(server_name == server for server_name, _ in world.monitor):
         raise SqlError(32041)
     if mode in ROWS_OF_MODE:
         return list(reversed(rows[-ROWS_OF_MODE[mode] :]))
@@ -377,11 +388,11 @@ def change_monitoring(world: World, server: str, parameter_id: int, value: int) 
     monitor_job = job_of(world, server)
     if monitor_job is None:
         raise SqlError(32049)
-    changed = tuple(
+    changed_alerts = tuple(
         replace(job, every_s=60.0 * value) if job is monitor_job else job
         for job in world.instances[server].jobs
     )
-    world.update_instance(server, jobs=changed)
+    world.update_instance(server, jobs=changed_alerts)
     arm(world, server)
     return []
 
@@ -493,11 +504,11 @@ def _raise_alerts(world: World, key: Key, row: MonitorRow) -> None:
         if alert.database != key[1] or not alert.enabled or value is None or value <= alert.threshold:
             continue
         number = EVENTS[alert.alert_id]
-        shown = (round(value), round(alert.threshold))
-        errorlog.write(world, key[0], number, *shown)
+        shown_values = (round(value), round(alert.threshold))
+        errorlog.write(world, key[0], number, *shown_values)
         world.emit(
             AlertData(number=number, alert_id=alert.alert_id, value=value, threshold=alert.threshold),
-            fill_message(number, *shown)[1],
+            fill_message(number, *shown_values)[1],
             server=key[0],
             database=key[1],
         )

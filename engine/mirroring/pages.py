@@ -44,7 +44,7 @@ def read(world: World, server: str, database: str, page: int) -> None:
     policy = groups.policy(copy)
     redoes = policy.is_follower(copy) and copy.stream is not None
     is_suspended = copy.availability.suspended is not None  # redo reads the page again after RESUME
-    states = [one.mirroring.state for one in world.copies_of(database)]
+    states = [member_copy.mirroring.state for member_copy in world.copies_of(database)]
     if is_suspended or MirrorState.PENDING_FAILOVER in states:
         world.call_after(PAGE_READ_AGAIN_S, "page.read", server, database, page)
         return

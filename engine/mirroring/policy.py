@@ -78,14 +78,14 @@ class MirroringPolicy(groups.GroupPolicy):
 
     @override
     def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
-        wanted = NO_CROSSING
+        watched_crossings = NO_CROSSING
         if copy.mirroring.state is MirrorState.SYNCHRONIZING:
             setup = world.flow.stream_setup(stream)
-            wanted = CrossingKind.SEND_DONE if setup.connected and setup.carrying else NO_CROSSING
+            watched_crossings = CrossingKind.SEND_DONE if setup.connected and setup.carrying else NO_CROSSING
         running = world.failover_under_way(copy.mirroring.guid)
         if running is not None and running.redo_done_tick is None:
-            wanted |= CrossingKind.REDO_DONE
-        return wanted
+            watched_crossings |= CrossingKind.REDO_DONE
+        return watched_crossings
 
     @override
     def caught_up(self, world: World, stream: int) -> None:
@@ -110,8 +110,8 @@ class MirroringPolicy(groups.GroupPolicy):
             return []
         states = [MirrorState.SYNCHRONIZED]
         states += [MirrorState.SYNCHRONIZING] if copy.mirroring.role is Role.MIRROR else []
-        new_enough = all(world.instances[name].version >= 2008 for name in (copy.server, partner.server))
-        return [partner.server] if waiting or (new_enough and copy.mirroring.state in states) else []
+        are_all_current = all(world.instances[name].version >= 2008 for name in (copy.server, partner.server))
+        return [partner.server] if waiting or (are_all_current and copy.mirroring.state in states) else []
 
     def wait_for_page(self, world: World, key: Key) -> None:
         """Suspend the session while redo waits for a good page from the partner."""
@@ -123,9 +123,13 @@ class MirroringPolicy(groups.GroupPolicy):
 
     @override
     def resume_after_page(self, world: World, key: Key) -> None:
-        mine = world.copies[key].mirroring
-        if mine.role is Role.MIRROR and mine.state is MirrorState.SUSPENDED and not mine.redo_failed:
-            partner = (mine.partner or "", key[1])
+        own_mirroring = world.copies[key].mirroring
+        if (
+            own_mirroring.role is Role.MIRROR
+            and own_mirroring.state is MirrorState.SUSPENDED
+            and not own_mirroring.redo_failed
+        ):
+            partner = (own_mirroring.partner or "", key[1])
             redo.begin_synchronizing(world, partner, key)
             redo.update_witness_record(world, partner)
 
@@ -212,8 +216,8 @@ class MirroringPolicy(groups.GroupPolicy):
 
     @override
     def timeout_s(self, world: World, group: int) -> int:
-        known = (copy.mirroring.timeout_s for copy in world.session_copies(group))
-        return next(known, PARTNER_TIMEOUT_S)
+        session_timeouts = (copy.mirroring.timeout_s for copy in world.session_copies(group))
+        return next(session_timeouts, PARTNER_TIMEOUT_S)
 
     def address(self, world: World, group: int, server: str, peer: str) -> str | None:
         """Return the address of *peer* in *server*'s settings. A witness has it from the other partner."""

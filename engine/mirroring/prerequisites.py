@@ -113,8 +113,8 @@ def _threads(world: World, server: str, one_more_mirror: bool) -> int:
     state = world.instances[server]
     roles = [
         copy.mirroring.role
-        for (where, _), copy in world.copies.items()
-        if where == server and copy.mirroring.guid is not None
+        for (server_name, _), copy in world.copies.items()
+        if server_name == server and copy.mirroring.guid is not None
     ]
     mirrors = sum(role is Role.MIRROR for role in roles) + one_more_mirror
     principals = len(roles) + 1 - mirrors

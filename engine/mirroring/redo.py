@@ -34,8 +34,12 @@ def replay(world: World, server: str, database: str, upto_kb: float) -> None:
     if copy is None or copy.stream is None:
         return  # no longer a mirror; the next connection starts a new replay
     lead = world.copies[world.sources[world.flow.source_of(copy.stream)]]
-    still = (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
-    if lead.mirroring.state in still or copy.mirroring.state in still or copy.mirroring.redo_failed:
+    paused_states = (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
+    if (
+        lead.mirroring.state in paused_states
+        or copy.mirroring.state in paused_states
+        or copy.mirroring.redo_failed
+    ):
         return  # the next connection starts a new replay
     if lead.mirroring.state is MirrorState.PENDING_FAILOVER or not _redone(world, copy.stream, upto_kb):
         world.call_after(REPLAY_LOOK_S, "redo.replay", server, database, upto_kb)
@@ -121,9 +125,9 @@ def trouble_with_files(
         if not volumes.has_drive(computer, file.drive):
             return 5123, files.NO_PATH, volumes.path_of(lead, file)
     grown: dict[str, float] = {}
-    mine = {file.name: file for file in volumes.files_of(copy)}
+    own_files = {file.name: file for file in volumes.files_of(copy)}
     for file in volumes.files_of(lead):
-        own_file = mine.get(file.name)  # a new file goes to the drive with the same letter
+        own_file = own_files.get(file.name)  # a new file goes to the drive with the same letter
         drive, had_kb = (own_file.drive, own_file.size_kb) if own_file is not None else (file.drive, 0.0)
         grown[drive] = grown.get(drive, 0.0) + file.size_kb - had_kb
     for drive, kb in grown.items():

@@ -82,8 +82,8 @@ def set_state(world: World, key: Key, new_state: MirrorState, reason: str) -> No
     text = say("no session -> {state}", state=new_state.name)
     if old_state is not None:
         text = say("{old} -> {new}", old=old_state.name, new=new_state.name)
-    was = old_state.name if old_state is not None else "NONE"
-    world.emit(StateData(why=reason, old=was, new=new_state.name), text, server=key[0], database=key[1])
+    old_name = old_state.name if old_state is not None else "NONE"
+    world.emit(StateData(why=reason, old=old_name, new=new_state.name), text, server=key[0], database=key[1])
 
 
 def take_role(world: World, key: Key, role: Role, *, reason: str, sequence: int) -> None:

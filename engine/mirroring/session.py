@@ -35,12 +35,12 @@ def on_connection_lost(world: World, guid: int, server: str, peer: str, epoch: i
     copy = world.copy_in_session(guid, server)
     record = world.witnesses.get((server, guid))
     database = copy.database if copy else record.database if record else None
-    where = address(world, guid, server, peer)
+    peer_address = address(world, guid, server, peer)
     if reason == "silent":
-        errorlog.write(world, server, 1479, where, database, network.timeout_s(world, guid), state=2)
+        errorlog.write(world, server, 1479, peer_address, database, network.timeout_s(world, guid), state=2)
     else:
         errorlog.write(
-            world, server, 1474, 4, "64(The specified network name is no longer available.)", where
+            world, server, 1474, 4, "64(The specified network name is no longer available.)", peer_address
         )
     world.emit(
         DetectedData(peer=peer, how=reason),
@@ -239,11 +239,13 @@ def leave_session(world: World, key: Key) -> None:
         redo_failed=False,
         trace=0,
     )
-    text, was = say("session -> no session"), "NONE"
+    text, old_name = say("session -> no session"), "NONE"
     if copy.mirroring.state is not None:
-        was = copy.mirroring.state.name
-        text = say("{state} -> no session", state=was)
-    world.emit(StateData(why="mirroring removed", old=was, new="NONE"), text, server=key[0], database=key[1])
+        old_name = copy.mirroring.state.name
+        text = say("{state} -> no session", state=old_name)
+    world.emit(
+        StateData(why="mirroring removed", old=old_name, new="NONE"), text, server=key[0], database=key[1]
+    )
     if copy.disk_failed:
         world.update_copy(key, db_state=DbState.RECOVERY_PENDING)
     elif was_serving_principal and not copy.recovering:

@@ -55,14 +55,14 @@ class ReprCache:
         return self._list(name, enumerate(parts), "{1!r}")
 
     def _list(self, name: str, items: Iterable[tuple[object, object]], form: str) -> Iterator[bytes]:
-        before, now = self._entries.get(name, {}), {}
+        before, new_entries = self._entries.get(name, {}), {}
         for key, value in items:
             entry = before.get(key)
             if entry is None or entry[0] is not value:
                 entry = value, form.format(key, value).encode()
-            now[key] = entry
-        self._entries[name] = now
-        texts = [text for _, text in now.values()]
+            new_entries[key] = entry
+        self._entries[name] = new_entries
+        texts = [text for _, text in new_entries.values()]
         yield b"["
         for index in range(0, len(texts), JOINED_TEXTS):
             yield b", ".join([b""] * (index > 0) + texts[index : index + JOINED_TEXTS])
@@ -281,7 +281,9 @@ class World:
     def drop_contact(self, key: tuple[int, str, str]) -> None:
         """Remove a contact, if there is one."""
         if self.contacts.pop(key, None) is not None:
-            self.contact_keys[key[0]] = tuple([each for each in self.contact_keys[key[0]] if each != key])
+            self.contact_keys[key[0]] = tuple(
+                [other_key for other_key in self.contact_keys[key[0]] if other_key != key]
+            )
 
     def contacts_of(self, group: int) -> list[tuple[tuple[int, str, str], Contact]]:
         """Return key and contact of every connection of a group."""
@@ -401,7 +403,7 @@ class World:
             self.chance.fork(),
             self.flow.fork(),
             *SHARED(self),
-            *[held.copy() for held in FORKED(self)],
+            *[held_part.copy() for held_part in FORKED(self)],
         )
 
     def state_hash(self) -> str:
@@ -433,7 +435,11 @@ class World:
 
 def parts(use: FieldUse) -> tuple[str, ...]:
     """Return the names of the parts of a world that have this use, in order."""
-    return tuple(each.name for each in fields(World) if use in each.metadata.get("use", FieldUse.NONE))
+    return tuple(
+        world_field.name
+        for world_field in fields(World)
+        if use in world_field.metadata.get("use", FieldUse.NONE)
+    )
 
 
 HASHED: Final = parts(FieldUse.HASH)

@@ -142,13 +142,13 @@ def _describe_full(assessment: Assessment) -> PlanFinding:
             wait=format_duration(mirrored.commit_delay_ms / 1000.0),
         )
     ]
-    lost = (
+    lost_share = (
         1.0 - mirrored.transactions_per_s / unmirrored.transactions_per_s
         if unmirrored.transactions_per_s > 0.0
         else 0.0
     )
-    if lost >= 0.0005:
-        text.append(say("That is {share} less throughput.", share=format_percent(lost)))
+    if lost_share >= 0.0005:
+        text.append(say("That is {share} less throughput.", share=format_percent(lost_share)))
     if limit_s is not None and mirrored.response_s > limit_s:
         template = mark("Responses take longer than the allowed {limit}.")
         if unmirrored.response_s > limit_s:
@@ -206,16 +206,16 @@ def _describe_loss(assessment: Assessment) -> Iterator[PlanFinding]:
     else:
         kb = assessment.off.unhardened_kb
         transactions = format_figure(kb / assessment.plan.workload.log_kb_per_transaction, 2)
-        fits = assessment.loss_fits(kb)
+        has_small_loss = assessment.loss_fits(kb)
         text = say(
             "About {size} of log: {time} of work or {n} transactions.",
             size=format_size(kb),
             time=format_duration(assessment.seconds_of_log(kb)),
             n=transactions,
         )
-        if not fits:
+        if not has_small_loss:
             text = join_messages(" ", (text, say("More than the acceptable loss.")))
-        yield PlanFinding(topic, Tone.OK if fits else Tone.BAD, text)
+        yield PlanFinding(topic, Tone.OK if has_small_loss else Tone.BAD, text)
 
 
 def _describe_growing_loss(assessment: Assessment) -> LocalizableMessage:
@@ -279,8 +279,8 @@ def _describe_clients(assessment: Assessment) -> LocalizableMessage:
 
 def _describe_round_trip(assessment: Assessment) -> LocalizableMessage:
     plan, setup = assessment.plan, pair_of(assessment.plan)
-    limit, wanted = send_limit_kb_per_s(setup), assessment.unmirrored.log_kb_per_s
-    if setup.stream is not None and limit < 1.1 * wanted:
+    limit, wanted_kb_per_s = send_limit_kb_per_s(setup), assessment.unmirrored.log_kb_per_s
+    if setup.stream is not None and limit < 1.1 * wanted_kb_per_s:
         held_ms = plan.rtt_ms + handling_ms(plan.site, setup.stream)
         window_kb = stream_kb_per_s(plan.site, setup.stream) * held_ms / 1000.0
         reason = say(
@@ -288,7 +288,7 @@ def _describe_round_trip(assessment: Assessment) -> LocalizableMessage:
             "workload writes {other_size}/s.",
             size=format_size(window_kb),
             rate=format_size(limit),
-            other_size=format_size(wanted),
+            other_size=format_size(wanted_kb_per_s),
         )
     else:
         connections = format_figure(plan.workload.connections * plan.scale)
@@ -298,11 +298,13 @@ def _describe_round_trip(assessment: Assessment) -> LocalizableMessage:
 
 def _describe_bandwidth(assessment: Assessment) -> LocalizableMessage:
     plan = assessment.plan
-    carried = link_kb_per_s(plan.site, plan.bandwidth_mbps) / wire_ratio(plan.compression_ratio, plan.version)
+    carried_kb_per_s = link_kb_per_s(plan.site, plan.bandwidth_mbps) / wire_ratio(
+        plan.compression_ratio, plan.version
+    )
     return say(
         "The bandwidth: {n} Mbps can transfer {size}/s of log, and the workload writes {other_size}/s.",
         n=format_figure(plan.bandwidth_mbps),
-        size=format_size(carried),
+        size=format_size(carried_kb_per_s),
         other_size=format_size(assessment.unmirrored.log_kb_per_s),
     )
 
@@ -498,8 +500,8 @@ def format_duration(seconds: float) -> LocalizableMessage:
         return say("forever")
     if seconds < 0.9995:
         return format_figure(1000.0 * seconds, 2, "ms")
-    for length, unit, most in ((1.0, "s", 120.0), (60.0, "min", 120.0), (3600.0, "h", 48.0)):
-        if seconds < length * most:
+    for length, unit, value_limit in ((1.0, "s", 120.0), (60.0, "min", 120.0), (3600.0, "h", 48.0)):
+        if seconds < length * value_limit:
             return format_figure(seconds / length, 2 if seconds < 10.0 * length else 3, unit)
     return say("{figure} days", figure=format_figure(seconds / 86_400.0))
 
@@ -507,5 +509,5 @@ def format_duration(seconds: float) -> LocalizableMessage:
 def format_percent(share: float) -> LocalizableMessage:
     """Format 0.256 as 26%, 0.054 as 5.4%."""
     value = 100.0 * share
-    is_whole = abs(value) >= 9.95 or f"{value:.1f}".endswith(".0")
-    return say("{value:.0f}%", value=value) if is_whole else say("{value:.1f}%", value=value)
+    is_shown_whole = abs(value) >= 9.95 or f"{value:.1f}".endswith(".0")
+    return say("{value:.0f}%", value=value) if is_shown_whole else say("{value:.1f}%", value=value)

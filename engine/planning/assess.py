@@ -137,11 +137,11 @@ class Assessment(Struct, frozen=True):
 
 def build_full_check(goals: Goals, unmirrored: SteadyState) -> Callable[[SteadyState], bool]:
     """Build a predicate: whether the figures in FULL meet the goals, compared with those without mirroring."""
-    least = unmirrored.transactions_per_s * (1.0 - goals.throughput_loss_max)
+    tps_min = unmirrored.transactions_per_s * (1.0 - goals.throughput_loss_max)
     longest = goals.response_limit_s
 
     def keeps_goals(figures: SteadyState) -> bool:
-        return figures.transactions_per_s >= least and (longest is None or figures.response_s <= longest)
+        return figures.transactions_per_s >= tps_min and (longest is None or figures.response_s <= longest)
 
     return keeps_goals
 
@@ -201,8 +201,8 @@ def _twice(setup: Pair) -> dict[PlanResource, Pair]:
 
 def _binding(plan: MirroringPlan) -> Bottleneck:
     setup = pair_of(plan)
-    other = _twice(setup)
-    current_state, *states = steady((setup, *other.values()))
+    other_setup = _twice(setup)
+    current_state, *states = steady((setup, *other_setup.values()))
     grows = plan.safety is SafetyMode.OFF and not off_keeps_up(
         current_state
     )  # then only the send rate matters
@@ -210,7 +210,7 @@ def _binding(plan: MirroringPlan) -> Bottleneck:
     base = getattr(current_state, column)
     gains = {
         resource: getattr(steady_state, column) / base - 1.0 if base > 0.0 else 0.0
-        for resource, steady_state in zip(other, states, strict=True)
+        for resource, steady_state in zip(other_setup, states, strict=True)
     }
     best = max(gains, key=lambda resource: gains[resource])
     return (
@@ -222,12 +222,12 @@ def _binding(plan: MirroringPlan) -> Bottleneck:
 
 
 def _limits(plan: MirroringPlan, goals: Goals, unmirrored: SteadyState) -> Limits:
-    good = build_full_check(goals, unmirrored)
+    meets_goals = build_full_check(goals, unmirrored)
     # `find_last_acceptable` searches the values in between
     longer, narrower = RTT_MS[::2], BANDWIDTH_MBPS[::-2]
     return Limits(
-        full_rtt_ms=find_last_acceptable(plan, "rtt_ms", longer, SafetyMode.FULL, good),
-        full_mbps=find_last_acceptable(plan, "bandwidth_mbps", narrower, SafetyMode.FULL, good),
+        full_rtt_ms=find_last_acceptable(plan, "rtt_ms", longer, SafetyMode.FULL, meets_goals),
+        full_mbps=find_last_acceptable(plan, "bandwidth_mbps", narrower, SafetyMode.FULL, meets_goals),
         off_rtt_ms=find_last_acceptable(plan, "rtt_ms", longer, SafetyMode.OFF, off_keeps_up),
         off_mbps=find_last_acceptable(plan, "bandwidth_mbps", narrower, SafetyMode.OFF, off_keeps_up),
     )
@@ -261,14 +261,14 @@ def _failovers(plan: MirroringPlan) -> tuple[FailoverEstimate, ...]:
     flow = Flow.empty()
     source = add_pair(flow, setup)
     stream = flow.streams_of(source)[0]
-    taken: dict[Cause, list[float]] = {cause: [] for cause in CAUSES[setup.mode]}
+    durations: dict[Cause, list[float]] = {cause: [] for cause in CAUSES[setup.mode]}
     for number in range(FAILOVERS):
         warm_start(flow, source, number / FAILOVERS)
         redo_s = _compute_duration(flow.stream_reading(stream).redo_queue_kb, redo_kb_per_s)
-        for cause, seconds in taken.items():
+        for cause, seconds in durations.items():
             times = failover_times(flow, stream, cause, Chance.from_seed(number))
             seconds.append(times.detection_s + times.failover_s + redo_s)
-    return tuple(FailoverEstimate(cause, *_spread(seconds)) for cause, seconds in taken.items())
+    return tuple(FailoverEstimate(cause, *_spread(seconds)) for cause, seconds in durations.items())
 
 
 def _spread(seconds: list[float]) -> tuple[float, float, float]:

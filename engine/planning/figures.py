@@ -160,10 +160,14 @@ def _over_time(samples: Samples, counter: str) -> tuple[Values, Values]:
 def _draw_encryption(number: str, column: str) -> Figure:
     """Draw Workload1 with and without encrypted endpoints."""
     modes = (SafetyMode.OFF, SafetyMode.FULL)
-    setups = [pair_of(MirroringPlan(encryption=on), mode) for mode in modes for on in (False, True)]
-    found = [getattr(steady_state, column) for steady_state in steady(tuple(setups))]
+    setups = [
+        pair_of(MirroringPlan(encryption=is_encrypted), mode)
+        for mode in modes
+        for is_encrypted in (False, True)
+    ]
+    values = [getattr(steady_state, column) for steady_state in steady(tuple(setups))]
     lines = tuple(
-        FigureLine(NAMES[mode], (0.0, 1.0), tuple(found[2 * index : 2 * index + 2]), points=True)
+        FigureLine(NAMES[mode], (0.0, 1.0), tuple(values[2 * index : 2 * index + 2]), points=True)
         for index, mode in enumerate(modes)
     )
     title, unit = TITLES[column]
@@ -210,8 +214,8 @@ def _draw_indexes(number: str, online: Sequence[bool]) -> Figure:
     x = tuple(float(index) for index in range(len(kinds)))
     lines = []
     for mode in MODES:
-        took = [_run_operation(index_build(1.0, *kind), mode)[1] / 60.0 for kind in kinds]
-        lines.append(FigureLine(NAMES[mode], x, tuple(took), points=True))
+        minutes = [_run_operation(index_build(1.0, *kind), mode)[1] / 60.0 for kind in kinds]
+        lines.append(FigureLine(NAMES[mode], x, tuple(minutes), points=True))
     panel = FigurePanel("Time", "min", tuple(lines))
     return Figure(*_find_texts(number), "Index", (panel,), logarithmic_x=False, categories=names)
 

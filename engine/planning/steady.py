@@ -108,8 +108,8 @@ def _measurement_s(setup: Pair) -> float:
         return max(COMPARISON_S, source.workload.think_s)
     way_s = (stream.rtt_ms + handling_ms(source.site, stream)) / 1000.0
     way_s += source.site.send_window_kb / link_kb_per_s(source.site, stream.bandwidth_mbps)
-    least = LOSSY_COMPARISON_S if stream.loss > 0.0 else COMPARISON_S
-    return max(least, source.workload.think_s, 3.0 * way_s)
+    duration_min_s = LOSSY_COMPARISON_S if stream.loss > 0.0 else COMPARISON_S
+    return max(duration_min_s, source.workload.think_s, 3.0 * way_s)
 
 
 def _fill_queues(flow: Flow, endless_queue: str) -> None:
@@ -158,7 +158,7 @@ def _measure(flow: Flow, setups: Sequence[Pair], seconds: float) -> Iterator[Ste
 def _compute_means(setup: Pair, start: _PairSample, end: _PairSample, seconds: float) -> SteadyState:
     mirrored = setup.stream is not None
     transactions = end.did.transactions - start.did.transactions
-    sent = (end.sent.sent_kb - start.sent.sent_kb) / seconds
+    sent_kb_per_s = (end.sent.sent_kb - start.sent.sent_kb) / seconds
     unsent = (end.at.flushed_kb - end.there.sent_kb) - (start.at.flushed_kb - start.there.sent_kb)
     undone = (end.there.hardened_kb - end.there.redone_kb) - (start.there.hardened_kb - start.there.redone_kb)
     per_core = 100.0 / seconds / setup.source.site.cores
@@ -168,13 +168,13 @@ def _compute_means(setup: Pair, start: _PairSample, end: _PairSample, seconds: f
         * setup.source.workload.transactions_per_business_transaction,
         commit_delay_ms=1000.0 * _compute_ratio(end.did.waiting_s - start.did.waiting_s, transactions),
         log_kb_per_s=(end.did.generated_kb - start.did.generated_kb) / seconds,
-        sent_kb_per_s=sent,
-        send_queue_growth_kb_per_s=_round_growth(unsent / seconds, sent) if mirrored else 0.0,
+        sent_kb_per_s=sent_kb_per_s,
+        send_queue_growth_kb_per_s=_round_growth(unsent / seconds, sent_kb_per_s) if mirrored else 0.0,
         redo_kb_per_s=(end.sent.redone_kb - start.sent.redone_kb) / seconds,
-        redo_queue_growth_kb_per_s=_round_growth(undone / seconds, sent) if mirrored else 0.0,
+        redo_queue_growth_kb_per_s=_round_growth(undone / seconds, sent_kb_per_s) if mirrored else 0.0,
         unhardened_kb=max(0.0, end.at.committed_kb - end.there.hardened_kb),
         redo_queue_kb=end.there.hardened_kb - end.there.redone_kb,
-        link_use_percent=_link_use_percent(setup, sent),
+        link_use_percent=_link_use_percent(setup, sent_kb_per_s),
         principal_cpu_percent=(end.did.core_s - start.did.core_s) * per_core,
         mirror_cpu_percent=(end.sent.core_s - start.sent.core_s) * per_core,
     )

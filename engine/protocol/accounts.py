@@ -111,8 +111,8 @@ def check_password(password: str, name: str = "") -> None:
     """
     kinds = (str.isupper, str.islower, str.isdigit, lambda char: not char.isalnum())
     count = len([kind for kind in kinds if any(map(kind, password))])
-    named = len(name) > 2 and name.lower() in password.lower()
-    if len(password) < COMPLEX_LENGTH or count < COMPLEX_KINDS or named:
+    contains_name = len(name) > 2 and name.lower() in password.lower()
+    if len(password) < COMPLEX_LENGTH or count < COMPLEX_KINDS or contains_name:
         raise SqlError(15118)
 
 
@@ -120,12 +120,12 @@ def _check_account(world: World, name: str) -> None:
     domain, slash, account = name.partition("\\")
     if not (domain and slash and account):
         raise SqlError(15407, name)
-    known = {
+    known_accounts = {
         word.lower()
         for instance in world.instances.values()
         for word in (world.computers[instance.computer].domain, instance.name)
     }
-    if domain.lower() not in known | BUILTIN_DOMAINS:
+    if domain.lower() not in known_accounts | BUILTIN_DOMAINS:
         raise SqlError(15401, name)
 
 
@@ -149,11 +149,11 @@ def alter_login(
     fields: dict[str, object] = {key: value for key, value in changes.items() if value is not None}
     if state is not None:
         fields["disabled"] = state.upper() == "DISABLE"
-    changed = replace(login, **fields)
-    _check_expiration(changed)
-    if changed.check_policy and "password" in fields:
+    changed_login = replace(login, **fields)
+    _check_expiration(changed_login)
+    if changed_login.check_policy and "password" in fields:
         check_password(str(fields["password"]), name)
-    _put_login(world, server, login, changed)
+    _put_login(world, server, login, changed_login)
     network.reassess(world)
     return []
 
@@ -180,8 +180,8 @@ def predefined_logins(world: World, server: str) -> list[str]:
     for name in sorted(world.clients):
         if not world.clients[name].login:
             names.append(connections.login_of(world, world.clients[name], server))
-    made = {login.name.lower() for login in instance.logins}
-    return [name for name in dict.fromkeys(names) if name.lower() not in made]
+    login_names = {login.name.lower() for login in instance.logins}
+    return [name for name in dict.fromkeys(names) if name.lower() not in login_names]
 
 
 def _login(world: World, server: str, name: str, verb: str) -> Login:
@@ -301,9 +301,9 @@ def _put_user(world: World, server: str, old_user: User | None, new_user: User |
     key = (server, (new_user or old_user or User(name="", database="", sid=0)).database)
     if key in world.copies:
         removed_users = {old_user.name: None} if old_user is not None else {}
-        changed = {**removed_users, **({new_user.name: new_user} if new_user is not None else {})}
+        changed_users = {**removed_users, **({new_user.name: new_user} if new_user is not None else {})}
         logspace.write(world, key, USER_KB)
-        edits = tuple((USER + name.lower(), user) for name, user in changed.items())
+        edits = tuple((USER + name.lower(), user) for name, user in changed_users.items())
         commits.append(world, key, edits, USER_KB)
     else:
         users = [user for user in world.instances[server].users if user is not old_user]
@@ -533,7 +533,7 @@ def roles_of(security: Security, name: str) -> set[str]:
     roles, todo = {"public"}, [name.lower()]
     while todo:
         member = todo.pop()
-        new = {role for role, one in security.members if one == member} - roles
+        new = {role for role, member_name in security.members if member_name == member} - roles
         roles |= new
         todo += new
     return roles

@@ -202,9 +202,9 @@ def _data_done(
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.backup_from_kb != from_kb or world.source_of(copy) is None:
-        broken = SqlError(3049, also=(3013,), title="BACKUP DATABASE")
-        note_failure(world, server, database, broken)
-        raise broken
+        media_error = SqlError(3049, also=(3013,), title="BACKUP DATABASE")
+        note_failure(world, server, database, media_error)
+        raise media_error
     number = world.next_id()
     base = number if kind == DATABASE else copy.full_backup_id
     end = streams.end_of_log_kb(world, copy)
@@ -307,11 +307,11 @@ def _log_done(
 ) -> statements.Outcome:
     key = (server, database)
     copy = world.copies.get(key)
-    broken = SqlError(3049, database, also=(3013,), title="BACKUP LOG")
-    refused = broken if copy is None else _refused_by_role(world, copy, "BACKUP LOG")
+    media_error = SqlError(3049, database, also=(3013,), title="BACKUP LOG")
+    refused = media_error if copy is None else _refused_by_role(world, copy, "BACKUP LOG")
     if copy is None or refused is not None:
-        note_failure(world, server, database, refused or broken)
-        raise refused or broken
+        note_failure(world, server, database, refused or media_error)
+        raise refused or media_error
     number = world.next_id()
     size_kb = (last_kb - first_kb) * (BACKUP_COMPRESSION if details.compressed else 1.0)
     backup_set = _build_backup_set(world, copy, LOG, number, first_kb, last_kb, size_kb, started_tick)
@@ -320,9 +320,9 @@ def _log_done(
     )
     position = _write(world, (host, path), backup_set, init)
     if not copy_only:
-        for one in {key: None, _writer(world, copy): None}:  # all replicas share one log chain
-            _note_log_backup(world, one, last_kb)
-            world.update_copy(one, last_log_backup_tick=started_tick, bulk_changes=False)
+        for chain_key in {key: None, _writer(world, copy): None}:  # all replicas share one log chain
+            _note_log_backup(world, chain_key, last_kb)
+            world.update_copy(chain_key, last_log_backup_tick=started_tick, bulk_changes=False)
     return _report(world, backup_set, "BACKUP LOG", position)
 
 
@@ -365,10 +365,10 @@ def note_failure(world: World, server: str, database: str, problem: SqlError) ->
     Documented [DOC: Database Engine events and errors, 4214].
     """
     if problem.number in FAILED_DEVICE:
-        number, where, act = FAILED_DEVICE[problem.number]
+        number, message_place, act = FAILED_DEVICE[problem.number]
         path, system = problem.parameters
         errorlog.write(
-            world, server, number, where, *((path, act) if number == 18204 else (act, path)), system
+            world, server, number, message_place, *((path, act) if number == 18204 else (act, path)), system
         )
     errorlog.write(world, server, 3041, f"{problem.title} {database}")
 
@@ -573,8 +573,8 @@ def format_processed_messages(
             lines.append(last_line)
         lines.append(Message(4035, 0, 1, 0, fill_message(4035, count, database, name, position)[1]))
     rate = pages * PAGE_KB / 1024.0 / seconds
-    took, speed = divmod(round(seconds * 1000.0), 1000), divmod(round(rate * 1000.0), 1000)
-    closing = fill_message(3014, title, pages, *took, *speed)[1]
+    duration, speed = divmod(round(seconds * 1000.0), 1000), divmod(round(rate * 1000.0), 1000)
+    closing = fill_message(3014, title, pages, *duration, *speed)[1]
     return [*lines, Message(3014, 0, 1, 0, closing)]
 
 

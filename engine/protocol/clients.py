@@ -183,8 +183,8 @@ def attempt(world: World, name: str, epoch: int) -> None:
     round_number = client.attempt // 2
     left_s = drivers.login_s(client) - (world.tick - client.login_since) / TICKS_PER_S
     slice_s = min(drivers.slice_s(client), left_s)
-    after_pair = client.attempt % 2 == 1
-    backoff_s = CLIENT_BACKOFF_S[min(round_number, len(CLIENT_BACKOFF_S) - 1)] if after_pair else 0.01
+    is_second_round = client.attempt % 2 == 1
+    backoff_s = CLIENT_BACKOFF_S[min(round_number, len(CLIENT_BACKOFF_S) - 1)] if is_second_round else 0.01
     wait_s = slice_s if server_answer == "silence" else backoff_s
     if partners[0] != partners[1]:
         wait_s += drivers.partner_pause_s(client)
@@ -207,8 +207,8 @@ def _delay_login_at_dead_address(world: World, client: Client) -> bool:
         return False
     left_s = client.login_timeout_s - (world.tick - client.login_since) / TICKS_PER_S
     world.clients[client.name] = replace(client, attempt=1, epoch=client.epoch + 1)
-    what: TimerName = "client.timeout" if detour_s >= left_s else "client.try"
-    world.call_after(max(0.01, min(detour_s, left_s)), what, client.name, client.epoch + 1)
+    timer_name: TimerName = "client.timeout" if detour_s >= left_s else "client.try"
+    world.call_after(max(0.01, min(detour_s, left_s)), timer_name, client.name, client.epoch + 1)
     return True
 
 
@@ -360,8 +360,8 @@ def operation_done(world: World, source: int) -> None:
     key = world.sources[source]
     operation = world.copies[key].operation
     if operation is not None:
-        still = {} if operation.batch_kb else {"active_from_kb": None}
-        world.update_copy(key, operation=None, **still)
+        cleared_fields = {} if operation.batch_kb else {"active_from_kb": None}
+        world.update_copy(key, operation=None, **cleared_fields)
         world.emit(
             NoteData(what="operation done", log_kb=operation.log_kb),
             say("{what} finished", what=operation.name),

@@ -106,8 +106,8 @@ def users_of(world: World, server: str, database: str) -> tuple[User, ...]:
 
 
 def _users(last_commit: Commit | None, database: str) -> tuple[User, ...]:
-    found = last_commit.users.values() if last_commit is not None else ()
-    return tuple(replace(user, database=database) for user in found if isinstance(user, User))
+    user_positions = last_commit.users.values() if last_commit is not None else ()
+    return tuple(replace(user, database=database) for user in user_positions if isinstance(user, User))
 
 
 # --- acknowledged commits that are lost, counted when the only copy that has them discards them -----------
@@ -160,8 +160,8 @@ def discard_copy(world: World, copy: DatabaseCopy, remaining_copies: list[Databa
         min(lineage.common_kb(copy.lineage, other_copy.lineage), streams.end_of_log_kb(world, other_copy))
         for other_copy in remaining_copies
     )
-    known, committed_kb = max(remaining_kb, copy.written_off_kb), streams.committed_kb(world, copy)
-    number = count(world, copy, known, committed_kb)
+    known_kb, committed_kb = max(remaining_kb, copy.written_off_kb), streams.committed_kb(world, copy)
+    number = count(world, copy, known_kb, committed_kb)
     if number:
         message = say("all remaining copies: only {server} had them", server=copy.server)
-        record_loss(world, copy.database, copy.server, number, committed_kb - known, message)
+        record_loss(world, copy.database, copy.server, number, committed_kb - known_kb, message)

@@ -66,17 +66,17 @@ def on_server(world: World, server: str) -> Iterator[ApplicationConnection]:
         client = world.clients[name]
         if client.connected_to != server:
             continue
-        login, ended, kills = login_of(world, client, server), dict(client.killed), iter(client.killed)
+        login, ended_count, kills = login_of(world, client, server), dict(client.killed), iter(client.killed)
         for copy in _copies(world, client, server):
             assert copy.source is not None
-            whole = _count(world, copy)
+            connection_count = _count(world, copy)
             reading = world.flow.reading(copy.source)
             working, waiting = (
                 round(reading.in_flight_transactions),
                 round(world.flow.commits_waiting(copy.source)),
             )
-            places = range(spid, min(spid + whole, SPID_MAX + 1))
-            alive = [place for place in places if place not in ended]
+            places = range(spid, min(spid + connection_count, SPID_MAX + 1))
+            alive = [place for place in places if place not in ended_count]
             for position in alive:
                 yield ApplicationConnection(
                     position,
@@ -89,7 +89,7 @@ def on_server(world: World, server: str) -> Iterator[ApplicationConnection]:
                     reading.commit_delay_ms if 0 < working <= waiting else None,
                 )
                 working -= 1
-            spid += whole
+            spid += connection_count
         if client.read_only and not _copies(world, client, server):
             yield ApplicationConnection(
                 spid,
@@ -102,7 +102,7 @@ def on_server(world: World, server: str) -> Iterator[ApplicationConnection]:
             )
             spid += 1
         for _, tick in kills:  # connections that the application opened to replace killed ones
-            if spid not in ended and spid <= SPID_MAX:
+            if spid not in ended_count and spid <= SPID_MAX:
                 database = client.databases[0]
                 yield ApplicationConnection(spid, client, database, login, client.name, tick, False)
             spid += 1

@@ -201,8 +201,8 @@ def mend_volume(world: World, server: str, drive: str) -> None:
     """Restore a drive with its files (`mend-volume S LETTER`)."""
     letter = _letter(world, server, drive)
     computer = world.computer_of(server)
-    left = tuple(other_drive for other_drive in computer.failed_drives if other_drive != letter)
-    world.update_computer(computer.name, failed_drives=left)
+    remaining_drives = tuple(other_drive for other_drive in computer.failed_drives if other_drive != letter)
+    world.update_computer(computer.name, failed_drives=remaining_drives)
     _announce(world, server, say("drive {drive}: is available again", drive=letter))
     for key, copy in sorted(world.copies.items()):
         if key[0] == server and letter in _drives(copy) and not _own_volume_lost(world, key):
@@ -221,8 +221,8 @@ def move_shared_drives(world: World, server: str, target: str) -> None:
     source, computer = world.computer_of(server), world.computers[target]
     drives = list_lost_drives(world, server)
     if source.name != target and drives:
-        left = tuple(letter for letter in source.failed_drives if letter not in drives)
-        world.update_computer(source.name, failed_drives=left)
+        remaining_drives = tuple(letter for letter in source.failed_drives if letter not in drives)
+        world.update_computer(source.name, failed_drives=remaining_drives)
         world.update_computer(target, failed_drives=(*computer.failed_drives, *sorted(drives)))
 
 

@@ -97,16 +97,18 @@ def alter(
         fields["algorithms"] = tuple(word.upper() for word in algorithms)
     if authentication is not None and "CERTIFICATE" not in authentication.upper().split():
         fields["certificate"] = None
-    after = replace(before, **fields, state=before.state if state is None else EndpointState[state.upper()])
-    _check(world, world.instances[server], after)
-    _put(world, server, after)
-    if after.state is not before.state:
-        started = after.state is EndpointState.STARTED
-        if started:
+    new_endpoint = replace(
+        before, **fields, state=before.state if state is None else EndpointState[state.upper()]
+    )
+    _check(world, world.instances[server], new_endpoint)
+    _put(world, server, new_endpoint)
+    if new_endpoint.state is not before.state:
+        is_started = new_endpoint.state is EndpointState.STARTED
+        if is_started:
             _note_start(world, server)
         elif before.state is EndpointState.STARTED:
             errorlog.write(world, server, 9691, security.TRANSPORT)
-    elif fields and after.state is EndpointState.STARTED:
+    elif fields and new_endpoint.state is EndpointState.STARTED:
         # close its connections and open them again with its new settings
         for (guid, owner, peer), contact in list(world.contacts.items()):
             if owner == server and contact.connected:

@@ -69,9 +69,9 @@ ARCHIVES_KEPT: Final = 6
 
 def logs(world: World, server: str) -> list[list[LogLine]]:
     """Return the ERRORLOGs of a server, the current one first. Each begins with the line that names the product."""
-    found: list[list[LogLine]] = [[]]
+    log_files: list[list[LogLine]] = [[]]
     for line in world.errorlog.get(server, ()):
-        if found[-1] and not line[1] and line[4].startswith("Microsoft SQL Server"):
-            found.append([])
-        found[-1].append(line)
-    return found[: -2 - ARCHIVES_KEPT : -1]
+        if log_files[-1] and not line[1] and line[4].startswith("Microsoft SQL Server"):
+            log_files.append([])
+        log_files[-1].append(line)
+    return log_files[: -2 - ARCHIVES_KEPT : -1]

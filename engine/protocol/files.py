@@ -35,17 +35,21 @@ def locate(world: World, server: str, path: str) -> tuple[str, str]:
     """
     if is_null_device(path):
         return server, NULL_DEVICE
-    found = SHARE.match(path)
-    if found is None:
+    share_match = SHARE.match(path)
+    if share_match is None:
         local = path if volumes.drive_of(path) else f"{volumes.BACKUP_FOLDER}\\{path}"
         _need_drive(world, server, local, path)
         return server, local
-    name = found["host"].split(".")[0].lower()
+    name = share_match["host"].split(".")[0].lower()
     host = next((instance for instance in world.instances if instance.lower() == name), None)
     if host is None or not world.computer_of(host).powered or not _reaches(world, server, host):
         raise SqlError(3201, path, NO_NETWORK_PATH, also=(3013,))
-    share = found["share"]
-    local = f"{share[0]}:\\{found['rest']}" if share.endswith("$") else f"D:\\{share}\\{found['rest']}"
+    share = share_match["share"]
+    local = (
+        f"{share[0]}:\\{share_match['rest']}"
+        if share.endswith("$")
+        else f"D:\\{share}\\{share_match['rest']}"
+    )
     _need_drive(world, host, local, path)
     return host, local
 
@@ -81,8 +85,11 @@ def spelled(world: World, server: str, path: str) -> str:
     """Return the path in the spelling of the existing file, or as given if there is none."""
     if (server, path) in world.files:
         return path
-    wanted = path.lower()
-    return next((name for where, name in world.files if where == server and name.lower() == wanted), path)
+    lower_path = path.lower()
+    return next(
+        (name for server_name, name in world.files if server_name == server and name.lower() == lower_path),
+        path,
+    )
 
 
 def disk_s(world: World, server: str, size_kb: float) -> float:

@@ -119,9 +119,11 @@ def delete(world: World, server: str, name: str) -> list[Message]:
 
 def copy_all(world: World, source: str, target: str) -> list[str]:
     """Copy the jobs that *target* lacks, disabled, and return their names."""
-    known = {job.name.lower() for job in world.instances[target].jobs}
+    known_jobs = {job.name.lower() for job in world.instances[target].jobs}
     new_jobs = [
-        replace(job, enabled=False) for job in world.instances[source].jobs if job.name.lower() not in known
+        replace(job, enabled=False)
+        for job in world.instances[source].jobs
+        if job.name.lower() not in known_jobs
     ]
     world.update_instance(target, jobs=(*world.instances[target].jobs, *new_jobs))
     return [job.name for job in new_jobs]
@@ -130,7 +132,7 @@ def copy_all(world: World, source: str, target: str) -> list[str]:
 def add_linked_server(world: World, server: str, name: str) -> list[Message]:
     """Add a linked server (sp_addlinkedserver); raise 15028 if it exists."""
     linked = world.instances[server].linked_servers
-    if name.lower() in (known.lower() for known in linked):
+    if name.lower() in (linked_name.lower() for linked_name in linked):
         raise SqlError(15028, name)
     world.update_instance(server, linked_servers=(*linked, name))
     return []
@@ -139,7 +141,7 @@ def add_linked_server(world: World, server: str, name: str) -> list[Message]:
 def drop_linked_server(world: World, server: str, name: str) -> list[Message]:
     """Drop a linked server (sp_dropserver); raise 15015 if there is none."""
     linked = world.instances[server].linked_servers
-    remaining = tuple(known for known in linked if known.lower() != name.lower())
+    remaining = tuple(linked_name for linked_name in linked if linked_name.lower() != name.lower())
     if remaining == linked:
         raise SqlError(15015, name)
     world.update_instance(server, linked_servers=remaining)

@@ -33,8 +33,8 @@ def lsn(kb: float) -> int:
 
     A virtual log file has 1 GB, a block 512 bytes.
     """
-    whole = int(kb)
-    return (20 + whole // 1_048_576) * 10**15 + (whole % 1_048_576) * 2 * 10**5 + 1
+    whole_kb = int(kb)
+    return (20 + whole_kb // 1_048_576) * 10**15 + (whole_kb % 1_048_576) * 2 * 10**5 + 1
 
 
 def record_lsn(kb: float) -> int:

@@ -58,11 +58,14 @@ def is_passing(world: World, a: str, b: str) -> bool:
 
 def _find_links(world: World, a: str, b: str) -> tuple[Link, Link] | None:
     """Return the links from *a* to *b* and back; None while a carrier is lost."""
-    here, there = _end(world, a), _end(world, b)
-    if not (_plugged(world, here) and _plugged(world, there)):
+    first_end, second_end = _end(world, a), _end(world, b)
+    if not (_plugged(world, first_end) and _plugged(world, second_end)):
         return None
-    out, back = world.links.get((here, there), _HEALTHY), world.links.get((there, here), _HEALTHY)
-    return (out, back) if out.up and back.up else None
+    outgoing, returning = (
+        world.links.get((first_end, second_end), _HEALTHY),
+        world.links.get((second_end, first_end), _HEALTHY),
+    )
+    return (outgoing, returning) if outgoing.up and returning.up else None
 
 
 class NetworkPath:
@@ -278,26 +281,26 @@ def reassess(world: World, session_guid: int | None = None, awake: str | None = 
         guid, server, peer = key
         if not world.instances[server].answering:
             continue
-        pair = paths.get((server, peer))
-        if pair is None:  # log lines here change nothing for the next session
-            pair = paths[server, peer] = paths[peer, server] = NetworkPath(world, server, peer)
+        path_pair = paths.get((server, peer))
+        if path_pair is None:  # log lines here change nothing for the next session
+            path_pair = paths[server, peer] = paths[peer, server] = NetworkPath(world, server, peer)
         if contact.connected:
-            wanted: str = perceive_link_state(world, guid, server, peer, pair)
+            link_state: str = perceive_link_state(world, guid, server, peer, path_pair)
         else:
-            wanted = "reconnect" if can_connect(world, guid, server, peer, pair) else "ok"
-            if wanted == "ok" and pair.passing and world.instances[peer].answering:
-                _note_refusal(world, guid, server, peer, pair.refusal(world, server, peer))
-        wanted = "" if wanted == "ok" else wanted
-        if wanted == contact.pending:
+            link_state = "reconnect" if can_connect(world, guid, server, peer, path_pair) else "ok"
+            if link_state == "ok" and path_pair.passing and world.instances[peer].answering:
+                _note_refusal(world, guid, server, peer, path_pair.refusal(world, server, peer))
+        link_state = "" if link_state == "ok" else link_state
+        if link_state == contact.pending:
             continue
-        contact = world.contacts[key] = replace(contact, pending=wanted, epoch=contact.epoch + 1)
+        contact = world.contacts[key] = replace(contact, pending=link_state, epoch=contact.epoch + 1)
         delays_s = delays_s or _delays_s(chance)
-        if wanted == "silent":
-            silence_s = timeout_s(world, guid) + delays_s[wanted]
-            world.call_after(silence_s, "contact.lost", *key, contact.epoch, wanted)
-        elif wanted == "reconnect":
-            world.call_at(world.tick + ticks(delays_s[wanted]), "contact.made", *key, contact.epoch)
-        elif wanted:
-            delay_s = 0.0 if server == awake else delays_s[wanted]
-            world.call_after(delay_s, "contact.lost", *key, contact.epoch, wanted)
+        if link_state == "silent":
+            silence_s = timeout_s(world, guid) + delays_s[link_state]
+            world.call_after(silence_s, "contact.lost", *key, contact.epoch, link_state)
+        elif link_state == "reconnect":
+            world.call_at(world.tick + ticks(delays_s[link_state]), "contact.made", *key, contact.epoch)
+        elif link_state:
+            delay_s = 0.0 if server == awake else delays_s[link_state]
+            world.call_after(delay_s, "contact.lost", *key, contact.epoch, link_state)
     world.all_dirty() if session_guid is None else world.touch(session_guid)

@@ -37,14 +37,14 @@ def create_key(world: World, server: str, database: str, certificate: str) -> li
 
 def set_encryption(world: World, key: tuple[str, str], value: str) -> None:
     """Turn the encryption of a database on or off. Raise 33106, 33107 or 33108."""
-    copy, on = world.copies[key], value == "ON"
+    copy, is_enabled = world.copies[key], value == "ON"
     if copy.group_kind:
         raise SqlError(0, "Not simulated: SET ENCRYPTION of a database that is mirrored or in a group")
     if not copy.encryption_key:
         raise SqlError(33106, also=(5069,))
-    if copy.encrypted is on:
-        raise SqlError(33107 if on else 33108, also=(5069,))
-    world.update_copy(key, encrypted=on)
+    if copy.encrypted is is_enabled:
+        raise SqlError(33107 if is_enabled else 33108, also=(5069,))
+    world.update_copy(key, encrypted=is_enabled)
 
 
 def thumbprint(number: int) -> bytes:
@@ -142,12 +142,12 @@ def _online(world: World, key: Key, value: str) -> None:
         path = volumes.path_of(copy, disks.lost_files(world, world.copies[key])[0])
         absence = disks.absence(world, copy, path)
         raise SqlError(5120, path, int(absence.partition("(")[0]), absence, state=101, also=(5069,))
-    found_again = copy.disk_failed and not world.copies[key].disk_failed
-    if copy.db_state in (DbState.OFFLINE, DbState.EMERGENCY) or (found_again and not copy.group_kind):
+    is_found_again = copy.disk_failed and not world.copies[key].disk_failed
+    if copy.db_state in (DbState.OFFLINE, DbState.EMERGENCY) or (is_found_again and not copy.group_kind):
         world.update_copy(key, db_state=DbState.ONLINE)
         if world.copies[key].source is None:
             streams.add_source(world, key, copy.end_of_log_kb)
-    elif found_again:
+    elif is_found_again:
         disks.recover(world, key)
 
 
@@ -170,8 +170,8 @@ def _compatibility(world: World, key: Key, value: str) -> None:
     allowed = [level for level in (80, *COMPATIBILITY.values()) if COMPATIBILITY_MIN[version] <= level]
     allowed = [level for level in allowed if level <= COMPATIBILITY[version]]
     if not value.isdigit() or int(value) not in allowed:
-        *others, last = map(str, allowed)
-        raise SqlError(15048, f"{', '.join(others)}, or {last}")
+        *other_levels, last = map(str, allowed)
+        raise SqlError(15048, f"{', '.join(other_levels)}, or {last}")
     world.update_copy(key, compatibility_level=int(value))
 
 

@@ -109,8 +109,10 @@ def _without_snapshots(world: World, server: str, database: str, title: str) -> 
 
 
 def _existing(world: World, server: str, database: str) -> DatabaseCopy | None:
-    wanted = database.lower()
-    return next((c for (s, name), c in world.copies.items() if s == server and name.lower() == wanted), None)
+    lower_name = database.lower()
+    return next(
+        (c for (s, name), c in world.copies.items() if s == server and name.lower() == lower_name), None
+    )
 
 
 # --- RESTORE DATABASE ------------------------------------------------------------------------------
@@ -189,8 +191,8 @@ def _spare_files(
     """Raise 1834 and 3156 for each target file that another database uses. Without MOVE a file keeps its path."""
     used = {
         volumes.path_of(other_copy, item).lower(): name
-        for (where, name), other_copy in world.copies.items()
-        if where == server and name.lower() != database.lower()
+        for (server_name, name), other_copy in world.copies.items()
+        if server_name == server and name.lower() != database.lower()
         for item in volumes.files_of(other_copy)
     }
     problems: list[SqlError] = []
@@ -217,9 +219,9 @@ def _place_files(
     image = backup_set.image
     assert image is not None
     places = {name.lower(): volumes.drive_of(path) for name, path in moves.items()}
-    known = [item.name.lower() for item in volumes.files_of(image)]
+    known_names = [item.name.lower() for item in volumes.files_of(image)]
     for name in moves:
-        if name.lower() not in known:
+        if name.lower() not in known_names:
             raise SqlError(3234, name, database, also=(3013,), title=title)
     _spare_files(world, server, database, image, places, title)
     db_files: list[DbFile] = []
@@ -265,7 +267,7 @@ def _check_space(
     world: World, server: str, existing_copy: DatabaseCopy | None, new_files: list[DbFile], title: str
 ) -> None:
     for drive in sorted({item.drive for item in new_files}):
-        needed = arithmetic.total(item.size_kb for item in new_files if item.drive == drive)
+        needed_kb = arithmetic.total(item.size_kb for item in new_files if item.drive == drive)
         freed = (
             arithmetic.total(item.size_kb for item in volumes.files_of(existing_copy) if item.drive == drive)
             if existing_copy
@@ -273,8 +275,8 @@ def _check_space(
         )
         size_kb = volumes.size_kb(world.computer_of(server), drive)
         room = float("inf") if size_kb is None else size_kb - volumes.used_kb(world, server, drive) + freed
-        if needed > room:
-            lacking = f"{(needed - room) * 1024:.0f}"
+        if needed_kb > room:
+            lacking = f"{(needed_kb - room) * 1024:.0f}"
             raise SqlError(3257, drive, lacking, f"{room * 1024:.0f}", also=(3013,), title=title)
 
 
@@ -360,8 +362,8 @@ def _stop_kb(world: World, backup_set: BackupSet, stop_tick: Tick) -> float:
     The log between two commits of windows is assumed to grow evenly; each commit of a window has its own
     time.
     """
-    whole = max(1, backup_set.started_tick - backup_set.from_tick)
-    share = min(1.0, (stop_tick - backup_set.from_tick) / whole)
+    covered_ticks = max(1, backup_set.started_tick - backup_set.from_tick)
+    share = min(1.0, (stop_tick - backup_set.from_tick) / covered_ticks)
     even_kb = backup_set.first_kb + (backup_set.last_kb - backup_set.first_kb) * share
     commit = commits.find_last_commit(world, backup_set.family, backup_set.lineage, backup_set.last_kb)
     later_commit: Commit | None = None
@@ -489,8 +491,8 @@ def _keep_history(
 
 def _with_drives(copy: DatabaseCopy, backup_set: BackupSet) -> tuple[DbFile, ...]:
     """Return the additional files of the backup, with the copy's own entry for each file that it already has."""
-    mine = {file.name: file for file in copy.extra_files}
-    return tuple(mine.get(file.name, file) for file in backup_set.extra_files)
+    own_files = {file.name: file for file in copy.extra_files}
+    return tuple(own_files.get(file.name, file) for file in backup_set.extra_files)
 
 
 statements.COMPLETIONS["restore.done"] = _complete_restore

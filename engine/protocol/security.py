@@ -103,10 +103,10 @@ def own_ip(server: Instance) -> str:
 
 def has_open_port(world: World, a: str, b: str) -> bool:
     """Return whether both instances listen and at least one can reach the other's port through the firewalls."""
-    instance, there = world.instances[a], world.instances[b]
-    if not (listens(instance) and listens(there)):
+    instance, acceptor_instance = world.instances[a], world.instances[b]
+    if not (listens(instance) and listens(acceptor_instance)):
         return False
-    return _port_is_open(world, instance) or _port_is_open(world, there)
+    return _port_is_open(world, instance) or _port_is_open(world, acceptor_instance)
 
 
 def reachable_port(world: World, server: str) -> bool:
@@ -214,11 +214,11 @@ def network_identity(world: World, server: Instance) -> str | None:
     account = server.service_account
     low = account.lower()
     domain, _, _ = account.partition("\\")
-    here = world.computers[server.computer].domain
-    if not here or low in LOCAL_ACCOUNTS:
+    own_domain = world.computers[server.computer].domain
+    if not own_domain or low in LOCAL_ACCOUNTS:
         return None
     if low.startswith(MACHINE_ACCOUNTS):
-        return f"{here}\\{server.name}$"
+        return f"{own_domain}\\{server.name}$"
     if "\\" not in account or domain in (".", server.name):
         return None
     return account
@@ -255,12 +255,12 @@ def _certificates(world: World, a: Instance, b: Instance) -> Refusal | None:
         return Refusal(BAD_OWN_CERTIFICATE.format("Certificate not found"), by_caller=True)
     if theirs is None:
         return Refusal(BAD_OWN_CERTIFICATE.format("Certificate not found"))
-    shown = ((theirs, BAD_OWN_CERTIFICATE, b), (own_certificate, BAD_PEER_CERTIFICATE, a))
-    for certificate, form, owner_of in shown:
+    presented = ((theirs, BAD_OWN_CERTIFICATE, b), (own_certificate, BAD_PEER_CERTIFICATE, a))
+    for certificate, form, owner_of in presented:
         number = _invalid(world, certificate)
         if number is not None:
-            what = "Certificate expired" if number == 28025 else "Certificate not yet valid"
-            return Refusal(form.format(what), first=(number, user_id(owner_of, certificate.owner)))
+            reason = "Certificate expired" if number == 28025 else "Certificate not yet valid"
+            return Refusal(form.format(reason), first=(number, user_id(owner_of, certificate.owner)))
     refusal = _check_peer_certificate(b, own_certificate)
     if refusal is not None:
         return refusal
@@ -305,8 +305,8 @@ def _check_peer_certificate(server: Instance, certificate: Certificate) -> Refus
 
 def user_id(server: Instance, name: str) -> int:
     """Return principal_id of a user of master. Created users count from FIRST_USER_ID; dbo is 1."""
-    mine = [user.name for user in server.users]
-    return FIRST_USER_ID + mine.index(name) if name in mine else 1
+    user_names = [user.name for user in server.users]
+    return FIRST_USER_ID + user_names.index(name) if name in user_names else 1
 
 
 def login_of_user(server: Instance, user: User) -> Login | None:
@@ -329,21 +329,21 @@ def note_refusal(
 
     An *explicit* call (SET PARTNER, SET WITNESS) is always logged.
     """
-    where, other = (caller, acceptor) if refusal.by_caller else (acceptor, caller)
-    refused = world.instances[where].refused
-    if not refusal.heard or ((other, refusal.reason) in refused and not explicit):
+    logging_server, peer_server = (caller, acceptor) if refusal.by_caller else (acceptor, caller)
+    refused = world.instances[logging_server].refused
+    if not refusal.heard or ((peer_server, refusal.reason) in refused and not explicit):
         return
-    entries = tuple(entry for entry in refused if entry[0] != other)
-    world.update_instance(where, refused=(*entries, (other, refusal.reason)))
+    entries = tuple(entry for entry in refused if entry[0] != peer_server)
+    world.update_instance(logging_server, refused=(*entries, (peer_server, refusal.reason)))
     if refusal.first is not None:
-        errorlog.write(world, where, *refusal.first)
-    client = client_ip(world, other)
+        errorlog.write(world, logging_server, *refusal.first)
+    client = client_ip(world, peer_server)
     if refusal.user:
         errorlog.write(
-            world, where, 28048, TRANSPORT, f"{refusal.user}.", refusal.reason, f"[CLIENT: {client}]"
+            world, logging_server, 28048, TRANSPORT, f"{refusal.user}.", refusal.reason, f"[CLIENT: {client}]"
         )
     else:
-        errorlog.write(world, where, 28047, TRANSPORT, refusal.reason, f"[CLIENT: {client}]")
+        errorlog.write(world, logging_server, 28047, TRANSPORT, refusal.reason, f"[CLIENT: {client}]")
     end = world.instances[acceptor].endpoint
     address = f"TCP://{acceptor}:{end.port}" if end is not None else acceptor
     errorlog.write(world, caller, 1474, 4, "64(The specified network name is no longer available.)", address)

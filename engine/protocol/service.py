@@ -203,12 +203,12 @@ def started(world: World, server: str) -> None:
             groups.policy(copy).log_startup_state(world, key)
         if copy.source is not None:
             streams.restart(world, copy.source)
-        at_rest = not copy.group_kind and copy.db_state is DbState.RESTORING
-        if at_rest:
+        is_plain_restoring = not copy.group_kind and copy.db_state is DbState.RESTORING
+        if is_plain_restoring:
             errorlog.write(world, server, 3402, copy.database, "RESTORING")
         if (
             copy.db_state in (DbState.OFFLINE, DbState.EMERGENCY)
-            or at_rest
+            or is_plain_restoring
             or not disks.check_files(world, key)
         ):
             continue

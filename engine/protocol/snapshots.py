@@ -20,7 +20,7 @@ def of_database(world: World, server: str, database: str) -> list[Snapshot]:
 
 def next_database_id(world: World, server: str) -> int:
     """Return the id of the server's next database."""
-    copies = [copy.database_id for (where, _), copy in world.copies.items() if where == server]
+    copies = [copy.database_id for (server_name, _), copy in world.copies.items() if server_name == server]
     return max([4, *copies, *(snapshot.database_id for snapshot in world.instances[server].snapshots)]) + 1
 
 
@@ -34,7 +34,12 @@ def check_source_files(world: World, server: str, snapshot: Snapshot) -> None:
 def drop(world: World, server: str, snapshot: Snapshot) -> list[Message]:
     """Drop a snapshot; its source stays."""
     state = world.instances[server]
-    world.update_instance(server, snapshots=tuple(one for one in state.snapshots if one is not snapshot))
+    world.update_instance(
+        server,
+        snapshots=tuple(
+            other_snapshot for other_snapshot in state.snapshots if other_snapshot is not snapshot
+        ),
+    )
     return []
 
 

@@ -93,8 +93,8 @@ def _transports(server: Instance) -> Iterator[Line]:
     yield 17137, ("tempdb",)
     yield 9666, ("Service Broker",)
     if security.listens(server) and server.endpoint is not None:
-        at = "'any'" if server.endpoint.ip == "ALL" else server.endpoint.ip
-        yield 26022, (at, "ipv4", server.endpoint.port)
+        address_text = "'any'" if server.endpoint.ip == "ALL" else server.endpoint.ip
+        yield 26022, (address_text, "ipv4", server.endpoint.port)
         yield 9690, (security.TRANSPORT,)
         yield 1485, ()
     elif server.endpoint is not None:
@@ -105,11 +105,11 @@ def _transports(server: Instance) -> Iterator[Line]:
 
 
 def _write(world: World, server: str, lines: Iterator[Line]) -> None:
-    for what, arguments in lines:
-        if isinstance(what, int):
-            errorlog.write(world, server, what, *arguments)
+    for line_key, arguments in lines:
+        if isinstance(line_key, int):
+            errorlog.write(world, server, line_key, *arguments)
         else:
-            errorlog.write_text(world, server, what)
+            errorlog.write_text(world, server, line_key)
 
 
 def begin(world: World, server: str) -> None:
@@ -145,7 +145,7 @@ def log_clean_startups(world: World) -> None:
         if not server.running:
             continue
         begin(world, name)
-        copies = [copy for (where, _), copy in sorted(world.copies.items()) if where == name]
+        copies = [copy for (server_name, _), copy in sorted(world.copies.items()) if server_name == name]
         for copy in copies:
             errorlog.write(world, name, 17137, copy.database)
             if not copy.group_kind and copy.db_state is DbState.RESTORING:

@@ -87,8 +87,8 @@ def copy_on(world: World, server: str, database: str) -> DatabaseCopy:
     Raise 5011 without one, 5093 for a snapshot.
     """
     snapshots.refuse_change(world, server, database)
-    for (where, name), copy in world.copies.items():
-        if where == server and name.lower() == database.lower():
+    for (server_name, name), copy in world.copies.items():
+        if server_name == server and name.lower() == database.lower():
             return copy
     raise SqlError(5011, database, also=(5069,))
 
@@ -181,8 +181,8 @@ def shutdown(world: World, server: str, nowait: bool, login: str) -> Outcome:
         id=world.next_id(), verb=cause, args=(server,), asked_tick=world.tick, active_tick=world.tick
     )
     world.faults.append(replace(fault, effective_tick=world.tick, effect=say("the instance is stopping")))
-    how = "NOWAIT request" if nowait else "request"
-    service.stop(world, server, causes.MECHANISM[cause], lines=((6006, (how, login)),))
+    request_text = "NOWAIT request" if nowait else "request"
+    service.stop(world, server, causes.MECHANISM[cause], lines=((6006, (request_text, login)),))
     return []
 
 

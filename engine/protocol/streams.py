@@ -115,10 +115,12 @@ def crash(world: World, source: int) -> None:
 
     Awaited log is sent while it is being written; no client has an answer for commits in such log.
     """
-    received = [
+    received_kb = [
         world.flow.stream_positions(stream).received_kb for stream in _list_received_streams(world, source)
     ]
-    world.flow.set_positions(source, generated_kb=max([world.flow.positions(source).flushed_kb, *received]))
+    world.flow.set_positions(
+        source, generated_kb=max([world.flow.positions(source).flushed_kb, *received_kb])
+    )
     for stream in world.flow.streams_of(source):
         world.flow.set_stream_positions(stream, sent_kb=world.flow.stream_positions(stream).received_kb)
 
@@ -210,8 +212,8 @@ def find_log_place(world: World, copy: DatabaseCopy) -> StreamNumbers | None:
 
 def find_log_places(world: World) -> dict[Key, StreamNumbers]:
     """Return `find_log_place` of every copy that has one."""
-    found = ((key, find_log_place(world, copy)) for key, copy in world.copies.items())
-    return {key: at for key, at in found if at is not None}
+    log_places = ((key, find_log_place(world, copy)) for key, copy in world.copies.items())
+    return {key: log_place for key, log_place in log_places if log_place is not None}
 
 
 def read_counter(world: World, log_place: StreamNumbers, name: str) -> float:
@@ -330,9 +332,9 @@ def _holds(
     if copy.backup_from_kb is not None:
         holds.append(("ACTIVE_BACKUP_OR_RESTORE", copy.backup_from_kb))
     if copy.window_transactions or copy.active_from_kb is not None:
-        held = [kb for _, kb, _ in copy.window_transactions]
-        held += [copy.active_from_kb] if copy.active_from_kb is not None else []
-        holds.append(("ACTIVE_TRANSACTION", min(held)))
+        held_kb = [kb for _, kb, _ in copy.window_transactions]
+        held_kb += [copy.active_from_kb] if copy.active_from_kb is not None else []
+        holds.append(("ACTIVE_TRANSACTION", min(held_kb)))
     held_for_group = groups.policy(copy).log_hold(world, copy, carried_kb)
     if held_for_group is not None:
         holds.append(held_for_group)
@@ -444,15 +446,15 @@ class _StreamPath:
     """Setup that all streams from one server to another share."""
 
     def __init__(self, world: World, a: str, b: str, from_server: _LogServer) -> None:
-        instance, there = world.instances[a], world.instances[b]
-        computer, path = world.computers[there.computer], network.link(world, a, b)
-        self.target_answers = there.answering
-        self.carries = instance.answering and there.answering and network.is_passing(world, a, b)
+        instance, receiver_instance = world.instances[a], world.instances[b]
+        computer, path = world.computers[receiver_instance.computer], network.link(world, a, b)
+        self.target_answers = receiver_instance.answering
+        self.carries = instance.answering and receiver_instance.answering and network.is_passing(world, a, b)
         self.compresses = instance.version >= 2008 and TRACE_FLAG_NO_COMPRESSION not in instance.trace_flags
         self.stream = (
             *from_server.site,
-            there.host,
-            there.answering,
+            receiver_instance.host,
+            receiver_instance.answering,
             path.rtt_ms,
             path.jitter_ms,
             path.loss,

@@ -68,17 +68,17 @@ def used_kb(world: World, server: str, letter: str) -> float:
     letter = letter.upper()
     databases = arithmetic.total(
         file.size_kb
-        for (where, _), copy in world.copies.items()
-        if where == server
+        for (server_name, _), copy in world.copies.items()
+        if server_name == server
         for file in files_of(copy)
         if file.drive.upper() == letter
     )
-    others = arithmetic.total(
+    other_kb = arithmetic.total(
         float(file.size_kb)
-        for (where, path), file in world.files.items()
-        if where == server and path[:1].upper() == letter
+        for (server_name, path), file in world.files.items()
+        if server_name == server and path[:1].upper() == letter
     )
-    return databases + others
+    return databases + other_kb
 
 
 def files_of(copy: DatabaseCopy) -> tuple[DbFile, ...]:
@@ -99,7 +99,7 @@ def files_of(copy: DatabaseCopy) -> tuple[DbFile, ...]:
 
 def path_of(copy: DatabaseCopy, file: DbFile) -> str:
     """Return the path of the file as sys.master_files shows it."""
-    file_path = next((one for one in copy.file_paths if one.file == file.key), None)
+    file_path = next((moved_path for moved_path in copy.file_paths if moved_path.file == file.key), None)
     if file_path is not None:
         return file_path.path
     ending = "ldf" if file.log else "mdf" if file.key == copy.database else "ndf"
@@ -149,10 +149,10 @@ def misplaced_files(copy: DatabaseCopy) -> list[DbFile]:
     """Return the files that are not at the path at which the database would open them."""
     if not copy.file_paths:
         return []
-    wanted = ((file, path_of(copy, file).lower()) for file in files_of(copy))
+    file_paths = ((file, path_of(copy, file).lower()) for file in files_of(copy))
     return [
         file
-        for file, path in wanted
+        for file, path in file_paths
         if path not in (location.lower() for location in locations_of(copy, file))
     ]
 
@@ -193,8 +193,8 @@ def log_room_kb(copy: DatabaseCopy) -> float:
 
 def log_limit_kb(world: World, copy: DatabaseCopy) -> float:
     """Return the size to which the first log file can grow: its limit, or the end of its drive."""
-    free = free_kb(world, copy.server, copy.log_drive)
-    return max(copy.log_size_kb, min(copy.log_max_kb, copy.log_size_kb + free))
+    room_kb = free_kb(world, copy.server, copy.log_drive)
+    return max(copy.log_size_kb, min(copy.log_max_kb, copy.log_size_kb + room_kb))
 
 
 def next_log_size_kb(world: World, copy: DatabaseCopy) -> float:

@@ -46,18 +46,18 @@ def measure_group() -> GroupMeasurement:
     assert source is not None
     assert stream is not None
     before, stream_before = flow.totals(source), flow.stream_totals(stream)
-    here, there = [], []
+    local_values, remote_values = [], []
     for _ in range(round(MEASURED_S)):
         simulator.advance(world, world.tick + TICKS_PER_S)
-        here.append(flow.reading(source).principal_data_writes_kb_per_s / KB_PER_MB)
-        there.append(flow.stream_reading(stream).mirror_data_writes_kb_per_s / KB_PER_MB)
-    after, stream_after = flow.totals(source), flow.stream_totals(stream)
+        local_values.append(flow.reading(source).principal_data_writes_kb_per_s / KB_PER_MB)
+        remote_values.append(flow.stream_reading(stream).mirror_data_writes_kb_per_s / KB_PER_MB)
+    later_totals, stream_after = flow.totals(source), flow.stream_totals(stream)
     pages_to_mb_per_s = PAGE_KB / KB_PER_MB / MEASURED_S
     return GroupMeasurement(
-        requests_per_s=(after.transactions - before.transactions) / MEASURED_S,
+        requests_per_s=(later_totals.transactions - before.transactions) / MEASURED_S,
         writes_mb_per_s=(stream_after.pages_written - stream_before.pages_written) * pages_to_mb_per_s,
-        primary_writes_mb_per_s=(after.pages_written - before.pages_written) * pages_to_mb_per_s,
-        **_peaks(here, there),
+        primary_writes_mb_per_s=(later_totals.pages_written - before.pages_written) * pages_to_mb_per_s,
+        **_peaks(local_values, remote_values),
     )
 
 
@@ -77,7 +77,7 @@ def _peaks(primary_rates: Sequence[float], secondary_rates: Sequence[float]) -> 
         "writes_most_mb_per_s": max(secondary_rates),
         "writes_least_mb_per_s": min(secondary_rates),
         "primary_most_mb_per_s": max(primary_rates),
-        "bursts": len([now for before, now in pairwise(high) if now and not before]),
+        "bursts": len([is_now_high for before, is_now_high in pairwise(high) if is_now_high and not before]),
     }
 
 
@@ -87,16 +87,16 @@ def measure_mirroring() -> GroupMeasurement:
     flow = steady(setup_of(USERS, SafetyMode.FULL, SSD, version=2012, bandwidth_mbps=MBPS))
     run_s(flow, SETTLE_S)
     twin = flow.fork()
-    got = means(flow, MEASURED_S)
+    mean_values = means(flow, MEASURED_S)
     samples = Samples(every=TICKS_PER_S)
     run(twin, round(MEASURED_S * TICKS_PER_S), samples)
-    here = samples.column(0, "principal_data_writes_kb_per_s") / KB_PER_MB
-    there = samples.column(0, "mirror_data_writes_kb_per_s") / KB_PER_MB
+    principal_mb = samples.column(0, "principal_data_writes_kb_per_s") / KB_PER_MB
+    mirror_mb = samples.column(0, "mirror_data_writes_kb_per_s") / KB_PER_MB
     return GroupMeasurement(
-        requests_per_s=got.transactions_per_s,
-        writes_mb_per_s=got.mirror_writes_kb_per_s / KB_PER_MB,
-        primary_writes_mb_per_s=got.writes_kb_per_s / KB_PER_MB,
-        **_peaks(here.tolist(), there.tolist()),
+        requests_per_s=mean_values.transactions_per_s,
+        writes_mb_per_s=mean_values.mirror_writes_kb_per_s / KB_PER_MB,
+        primary_writes_mb_per_s=mean_values.writes_kb_per_s / KB_PER_MB,
+        **_peaks(principal_mb.tolist(), mirror_mb.tolist()),
     )
 
 

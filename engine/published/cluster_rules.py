@@ -39,8 +39,10 @@ def _outage_s(act: str, seed: int = 1) -> float:
 
 @cache
 def _find_detection_s(act: str) -> float:
-    at = first_s(play(instance_world(), f"{AT_S} {act}\n", 100.0), ClusterData, event_change="role-failed")
-    return (at or 10**9) - AT_S
+    detection_time_s = first_s(
+        play(instance_world(), f"{AT_S} {act}\n", 100.0), ClusterData, event_change="role-failed"
+    )
+    return (detection_time_s or 10**9) - AT_S
 
 
 def _host(world: World) -> str:
@@ -75,7 +77,7 @@ def _owners() -> list[FigureRow]:
     world.computers["NODE_3"] = Computer(name="NODE_3", site="ssd")
     play(world, "5 add-node FCI NODE_3\n", 20.0)
     kinds = {resource.kind for resource in role(world).resources if "NODE_3" in resource.owners}
-    without = {resource.kind for resource in role(world).resources} - kinds
+    other_kinds = {resource.kind for resource in role(world).resources} - kinds
 
     narrow = instance_world()
     play(narrow, "5 set-owners SQL Server (FCI) NODE_1\n10 power-off NODE_1\n", 90.0)
@@ -87,7 +89,9 @@ def _owners() -> list[FigureRow]:
     play(patched, "400 move-role FCI NODE_2\n500 patch NODE_1\n", 900.0)
     whole_s = patched.availability["Users"].down_ticks / 100.0
     return [
-        statement("FCI.owners.joined", without == {"Physical Disk"}, f"all but {', '.join(sorted(without))}"),
+        statement(
+            "FCI.owners.joined", other_kinds == {"Physical Disk"}, f"all but {', '.join(sorted(other_kinds))}"
+        ),
         statement("FCI.owners.none", stays, "online nowhere" if stays else f"online on {_host(narrow)}"),
         statement("FCI.patch.passive", passive_s == 0.0, f"{passive_s:g} s"),
         number("FCI.patch.whole", whole_s),
@@ -97,8 +101,8 @@ def _owners() -> list[FigureRow]:
 def _quorum() -> FigureRow:
     world = instance_world(NODES[:2], FOUR)
     play(world, "5 fail-witness CLUSTER\n6 power-off NODE_3\n6 power-off NODE_4\n", 60.0)
-    has_stopped = not world.instances["FCI"].running
-    return statement("FCI.quorum", has_stopped, "offline" if has_stopped else "it runs on")  # fmt: skip
+    is_stopped = not world.instances["FCI"].running
+    return statement("FCI.quorum", is_stopped, "offline" if is_stopped else "it runs on")  # fmt: skip
 
 
 def instance_rows() -> list[FigureRow]:
@@ -184,13 +188,22 @@ def _heartbeats() -> list[FigureRow]:
     heartbeats = []
     for windows in WINDOWS:
         since_2016 = WINDOWS.index(windows) >= WINDOWS.index("2016")
-        for across, missed in ((False, 10 if since_2016 else 5), (True, 20 if since_2016 else 5)):
+        for is_cross_subnet, missed in ((False, 10 if since_2016 else 5), (True, 20 if since_2016 else 5)):
             short, long = missed - 0.5, missed + REGROUP_S_MAX
-            stays, goes = _is_node_removed(windows, across, short), _is_node_removed(windows, across, long)
-            id = f"CLU.heartbeat.{windows.replace(' ', '')}.{'cross' if across else 'same'}"
-            early, late = ("removed" if is_gone else "kept" for is_gone in (stays, goes))
+            stays, is_removed = (
+                _is_node_removed(windows, is_cross_subnet, short),
+                _is_node_removed(windows, is_cross_subnet, long),
+            )
+            id = f"CLU.heartbeat.{windows.replace(' ', '')}.{'cross' if is_cross_subnet else 'same'}"
+            short_result, long_result = (
+                "removed" if is_gone_node else "kept" for is_gone_node in (stays, is_removed)
+            )
             heartbeats.append(
-                statement(id, not stays and goes, f"{early} after {short:g} s, {late} after {long:g} s")
+                statement(
+                    id,
+                    not stays and is_removed,
+                    f"{short_result} after {short:g} s, {long_result} after {long:g} s",
+                )
             )
     return heartbeats
 
@@ -217,34 +230,36 @@ def _votes() -> list[FigureRow]:
         ("2008R2", "2008 R2", 5, False, lose, (5, 0)),
         ("dynamic", "2016", 5, False, lose, (3, 0)),
     )
-    found = []
+    rows_found = []
     for id, windows, nodes, witness, lines, votes in cases:
-        got = _count_votes(cluster_world(NODES[:nodes], windows, witness=witness), lines)
-        ours = f"votes: {got[0]} of nodes, {got[1]} of the witness"
-        found.append(statement(f"CLU.votes.{id}", got == votes, ours))
-    return found
+        counted_votes = _count_votes(cluster_world(NODES[:nodes], windows, witness=witness), lines)
+        ours = f"votes: {counted_votes[0]} of nodes, {counted_votes[1]} of the witness"
+        rows_found.append(statement(f"CLU.votes.{id}", counted_votes == votes, ours))
+    return rows_found
 
 
 def _last_nodes(windows: str, dynamic: bool = True) -> int:
     """Return how many of five nodes still run if they fail in sequence, those without a counted vote first."""
     world = cluster_world(NODES, windows, dynamic=dynamic)
-    left = list(NODES)
-    while len(left) > 1:
-        counted = cluster_config(world).counted
-        removed_text = next((name for name in left if name not in counted), left[-1])
-        at = world.tick / 100
-        play(world, f"{at + 1} power-off {removed_text}\n", at + INTERVAL_S)
+    remaining_nodes = list(NODES)
+    while len(remaining_nodes) > 1:
+        counted_nodes = cluster_config(world).counted
+        removed_text = next(
+            (name for name in remaining_nodes if name not in counted_nodes), remaining_nodes[-1]
+        )
+        time_s = world.tick / 100
+        play(world, f"{time_s + 1} power-off {removed_text}\n", time_s + INTERVAL_S)
         if not has_running_partition(world):
             break
-        left.remove(removed_text)
-    return len(left)
+        remaining_nodes.remove(removed_text)
+    return len(remaining_nodes)
 
 
 def _special() -> list[FigureRow]:
     pinned = _config_of(cluster_world(NODES[:4], lower="NODE_2"))
     weightless = _config_of(cluster_world(NODES[:3], without_vote=("NODE_3",)))
-    half = cluster_world(NODES[:4], "2008 R2")
-    play(half, "5 power-off NODE_3\n5 power-off NODE_4\n", 40.0)
+    half_world = cluster_world(NODES[:4], "2008 R2")
+    play(half_world, "5 power-off NODE_3\n5 power-off NODE_4\n", 40.0)
     graceful = []
     for name in NODES[:2]:
         world = cluster_world(NODES[:2])
@@ -255,7 +270,9 @@ def _special() -> list[FigureRow]:
         number("CLU.static", _last_nodes("2008 R2")),
         number("CLU.static.2016", _last_nodes("2016", dynamic=False)),
         statement(
-            "CLU.half", not has_running_partition(half), "up" if has_running_partition(half) else "down"
+            "CLU.half",
+            not has_running_partition(half_world),
+            "up" if has_running_partition(half_world) else "down",
         ),
         statement(
             "CLU.lower", pinned == {"NODE_1", "NODE_3", "NODE_4"}, f"votes: {', '.join(sorted(pinned))}"
@@ -281,16 +298,16 @@ def _forced() -> list[FigureRow]:
     normal = has_running_partition(world) and not cluster_config(world).forced
 
     split = cluster_world(NODES[:3])
-    cut = "".join(f"5 black-hole NODE_1 {name}\n" for name in NODES[1:3])
-    play(split, cut + "30 stop-cluster NODE_1\n31 force-quorum NODE_1\n", 60.0)
+    cut_lines = "".join(f"5 black-hole NODE_1 {name}\n" for name in NODES[1:3])
+    play(split, cut_lines + "30 stop-cluster NODE_1\n31 force-quorum NODE_1\n", 60.0)
     islands = len({node.partition for node in split.nodes.values() if node.partition})
 
     prevented = cluster_world(NODES[:3])
     stop = "".join(f"5 stop-cluster {name}\n" for name in reversed(NODES[:3]))
     play(prevented, stop + "".join(f"30 prevent-quorum {name}\n" for name in NODES[1:3]), 60.0)
-    is_held = not has_running_partition(prevented)
+    has_waited = not has_running_partition(prevented)
     play(prevented, "60 force-quorum NODE_1\n", 90.0)
-    joined = len([node for node in prevented.nodes.values() if node.partition])
+    joined_count = len([node for node in prevented.nodes.values() if node.partition])
     return [
         statement("CLU.forced.waits", waits, "it stays down" if waits else "it goes on"),
         statement("CLU.forced.alone", is_alone, "FORCED_QUORUM" if is_alone else "no quorum"),
@@ -298,8 +315,8 @@ def _forced() -> list[FigureRow]:
         statement("CLU.forced.split", islands == 2, f"{islands} sets of nodes with quorum"),
         statement(
             "CLU.prevent",
-            is_held and joined == 3,
-            f"{'none' if is_held else 'one'} formed; {joined} nodes in the forced one",
+            has_waited and joined_count == 3,
+            f"{'none' if has_waited else 'one'} formed; {joined_count} nodes in the forced one",
         ),
     ]
 

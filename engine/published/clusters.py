@@ -90,18 +90,18 @@ def cluster_world(
         lower_priority_node=lower,
         witness_there=witness,
     )
-    known = ClusterConfig(
+    config = ClusterConfig(
         weights=tuple((name, int(name not in without_vote)) for name in nodes),
         witness=Witness(kind=witness_kind, name="Quorum") if witness else None,
     )
-    counted, with_witness = quorum.count_votes(cluster, known, nodes, witness)
-    known = replace(known, counted=counted, witness_counts=with_witness)
+    counted_nodes, with_witness = quorum.count_votes(cluster, config, nodes, witness)
+    config = replace(config, counted=counted_nodes, witness_counts=with_witness)
     partition = world.next_id()
     for number, name in enumerate(nodes, 1):
         world.computers[name] = Computer(name=name, site=site, cores=cores)
         subnet = subnets[number - 1] if subnets else "10.0.0"
         world.nodes[name] = Node(
-            name=name, cluster=CLUSTER, number=number, partition=partition, config=known, subnet=subnet
+            name=name, cluster=CLUSTER, number=number, partition=partition, config=config, subnet=subnet
         )
     return world
 
@@ -146,8 +146,8 @@ def group_world(
     for number in range(groups):
         names = [_numbered(DATABASE, number * databases + place) for place in range(databases)]
         made.append(_group(world, _numbered(GROUP, number), tuple(names), modes, required, listener))
-    known = {group.name: role_of(group.name, listener, nodes, nodes[0]) for group in made}
-    config.update(world, nodes[0], groups=tuple(made), roles=tuple(known.values()))
+    roles = {group.name: role_of(group.name, listener, nodes, nodes[0]) for group in made}
+    config.update(world, nodes[0], groups=tuple(made), roles=tuple(roles.values()))
     for group in made:
         _add_replicas(world, group, modes, version, workload)
     for name in nodes[1:]:
@@ -195,13 +195,16 @@ def _group(
         guid=guid,
         primary=primary,
         replicas=tuple(
-            Replica(server=server, endpoint_url=f"TCP://{server}:5022", mode=mode, failover=how)
-            for server, (mode, how) in modes.items()
+            Replica(server=server, endpoint_url=f"TCP://{server}:5022", mode=mode, failover=failover_mode)
+            for server, (mode, failover_mode) in modes.items()
         ),
         databases=databases,
         joined=tuple((database, server) for database in databases for server in modes),
         ready=tuple(
-            (database, one) for database in databases for one in modes if one in {*_in_step(modes), primary}
+            (database, server)
+            for database in databases
+            for server in modes
+            if server in {*_in_step(modes), primary}
         ),
         required_synchronized=required,
         listener=listener,
@@ -210,8 +213,11 @@ def _group(
 
 def _add_replicas(world: World, group: AvailabilityGroup, modes: Modes, version: int, workload: str) -> None:
     """Add the copies of a group in their roles, connected to the primary and with a stream of its log."""
-    (primary, *others), in_step, guid = modes, _in_step(modes), group.guid
-    states = {one: SyncState.SYNCHRONIZED if one in in_step else SyncState.SYNCHRONIZING for one in others}
+    (primary, *secondaries), in_step, guid = modes, _in_step(modes), group.guid
+    states = {
+        server: SyncState.SYNCHRONIZED if server in in_step else SyncState.SYNCHRONIZING
+        for server in secondaries
+    }
     for server in modes:
         word = ReplicaWord.PRIMARY_NORMAL if server == primary else ReplicaWord.SECONDARY_NORMAL
         world.replicas[server, guid] = ReplicaState(server=server, guid=guid, word=word, primary=primary)
@@ -221,7 +227,7 @@ def _add_replicas(world: World, group: AvailabilityGroup, modes: Modes, version:
                 if server == primary
                 else world.copies[primary, database].database_id - 4
             )
-            mine = AvailabilityMembership(
+            own_membership = AvailabilityMembership(
                 guid=guid,
                 database_guid=number,
                 role=word.role,
@@ -229,16 +235,16 @@ def _add_replicas(world: World, group: AvailabilityGroup, modes: Modes, version:
                 peers=tuple(states.items()) if server == primary else (),
             )
             world.copies[server, database] = _copy(
-                server, version, workload, database, number, availability=mine
+                server, version, workload, database, number, availability=own_membership
             )
-    for other in others:
-        network.open_contact(world, guid, primary, other)
+    for secondary in secondaries:
+        network.open_contact(world, guid, primary, secondary)
     for database in group.databases:
         if database not in world.availability:
             world.availability[database] = Availability(database=database)
         source = streams.add_source(world, (primary, database), START_LOG_KB)
-        for other in others:
-            streams.attach(world, source, (other, database))
+        for secondary in secondaries:
+            streams.attach(world, source, (secondary, database))
 
 
 def instance_world(
@@ -298,29 +304,29 @@ def role(world: World) -> ClusterRole:
 
 def primary(world: World) -> str:
     """Return the server on which clients can work in the database, or "" if there is none."""
-    found = serving.find_serving_key(world, DATABASE)
-    return found[0] if found is not None else ""
+    serving_key = serving.find_serving_key(world, DATABASE)
+    return serving_key[0] if serving_key is not None else ""
 
 
 def first_s(
     events: Sequence[Event], kind: type[ClientData | ClusterData], event_change: str, node: str | None = None
 ) -> float | None:
     """Return the time in seconds of the first event of this kind and change, on *node* if given."""
-    found = (
+    first_tick = (
         event
         for event, change in select_data(events, kind)
         if change.what == event_change and node in (None, getattr(change, "node", None))
     )
-    return next((event.tick / TICKS_PER_S for event in found), None)
+    return next((event.tick / TICKS_PER_S for event in first_tick), None)
 
 
 def errors(events: Sequence[Event]) -> list[int]:
     """Return the numbers of the T-SQL errors."""
-    done = (batch for _, batch in select_data(events, SqlDoneData))
-    return [message["number"] for batch in done for message in batch.messages if message["number"]]
+    batches = (batch for _, batch in select_data(events, SqlDoneData))
+    return [message["number"] for batch in batches for message in batch.messages if message["number"]]
 
 
 def run_sql(world: World, server: str, text: str) -> list[int]:
     """Run the statement in its own query window and return the numbers of its errors."""
-    at = world.tick / TICKS_PER_S
-    return errors(play(world, f"{at} sql {server}#{world.next_id()} {text}\n", at + 1.0))
+    time_s = world.tick / TICKS_PER_S
+    return errors(play(world, f"{time_s} sql {server}#{world.next_id()} {text}\n", time_s + 1.0))

@@ -50,7 +50,9 @@ def _redo_run() -> tuple[float, float]:
     reading = world.flow.stream_reading(stream)
     estimate_s = reading.redo_queue_kb / reading.redo_kb_per_s
     play(world, "90 stop-service NODE_1\n", 91.0)
-    while not any(one.redo_done_tick for one in world.failovers) and world.tick < 3000 * TICKS_PER_S:
+    while (
+        not any(failover.redo_done_tick for failover in world.failovers) and world.tick < 3000 * TICKS_PER_S
+    ):
         play(world, "", world.tick / TICKS_PER_S + 5.0)
     failover = world.failovers[-1]
     return estimate_s, ((failover.redo_done_tick or 0) - failover.detected_tick) / TICKS_PER_S
@@ -69,9 +71,9 @@ def _loss_run() -> tuple[float, float, int]:
     assert source is not None and stream is not None
     before = world.flow.positions(source)
     play(world, "", 310.0)
-    after = world.flow.positions(source)
-    rate = (after.generated_kb - before.generated_kb) / 10.0
-    commits_per_s = (after.transactions - before.transactions) / 10.0
+    later_positions = world.flow.positions(source)
+    rate = (later_positions.generated_kb - before.generated_kb) / 10.0
+    commits_per_s = (later_positions.transactions - before.transactions) / 10.0
     queue_kb = world.flow.stream_reading(stream).send_queue_kb
     force = f"ALTER AVAILABILITY GROUP {GROUP} FORCE_FAILOVER_ALLOW_DATA_LOSS"
     play(world, f"310 power-off NODE_1\n325 sql NODE_2 {force}\n", 350.0)
@@ -163,10 +165,10 @@ LONG_LEASE: Final = f"1 ps NODE_1 Get-ClusterResource {GROUP} | Set-ClusterParam
 def _find_detection_s(fault: str, setup_lines: str = "") -> float | None:
     """Return the seconds from *fault* at the primary until the cluster detects the failed role; None after 120 s."""
     world = group_world(AUTO, witness=True)
-    at = first_s(
+    detection_time_s = first_s(
         play(world, f"{setup_lines}5 {fault} NODE_1\n", 125.0), ClusterData, event_change="role-failed"
     )
-    return None if at is None else at - START_S
+    return None if detection_time_s is None else detection_time_s - START_S
 
 
 def _detection() -> list[FigureRow]:
@@ -242,9 +244,9 @@ def _measure_commit_wait_s(world: World, most_s: float) -> float:
     """Advance the world until the primary commits again, for at most *most_s*. Return the seconds."""
     source = world.copies[NODES[0], DATABASE].source
     assert source is not None
-    begin, stopped = world.tick, world.flow.positions(source).transactions
+    begin, start_transactions = world.tick, world.flow.positions(source).transactions
     while (
-        world.flow.positions(source).transactions <= stopped + 1.0
+        world.flow.positions(source).transactions <= start_transactions + 1.0
         and world.tick < begin + most_s * TICKS_PER_S
     ):
         play(world, "", (world.tick + 10) / TICKS_PER_S)
@@ -285,13 +287,13 @@ def _targets(lead: str) -> tuple[str, str]:
     kinds, names = tuple(KIND[letter] for letter in letters), dict(zip(letters, NODES, strict=False))
     world = group_world(kinds, witness=True)
     play(world, "5 power-off NODE_1\n", 40.0)
-    alone = "".join(letter for letter, name in names.items() if name == primary(world))
+    target_letter = "".join(letter for letter, name in names.items() if name == primary(world))
     planned = ""
     for letter in letters[1:]:
         world = group_world(kinds, witness=True)
         play(world, f"5 sql {names[letter]} ALTER AVAILABILITY GROUP {GROUP} FAILOVER\n", 25.0)
         planned += letter if primary(world) == names[letter] else ""
-    return alone, "".join(sorted(planned))
+    return target_letter, "".join(sorted(planned))
 
 
 def _failover_sets() -> list[FigureRow]:
@@ -384,20 +386,22 @@ def _count_accepted_replicas(version: int, kind: str, max_replicas: int) -> int:
     for count in (max_replicas, max_replicas + 1):
         world = cluster_world(names)
         add_instances(world, version)
-        given = ", ".join(
+        replica_list = ", ".join(
             f"N'{name}' WITH (ENDPOINT_URL = N'TCP://{name}:5022', AVAILABILITY_MODE = {MODE_OPTIONS[kind]})"
             for name in names[:count]
         )
-        error_numbers = run_sql(start(world), names[0], f"CREATE AVAILABILITY GROUP G FOR REPLICA ON {given}")
+        error_numbers = run_sql(
+            start(world), names[0], f"CREATE AVAILABILITY GROUP G FOR REPLICA ON {replica_list}"
+        )
         accepted = count if not error_numbers else accepted
     return accepted
 
 
 def _limits() -> list[FigureRow]:
     return [
-        number(f"GRP.most.{kind}.{version}", _count_accepted_replicas(version, kind, most))
+        number(f"GRP.most.{kind}.{version}", _count_accepted_replicas(version, kind, limit))
         for version in GROUPS_SINCE
-        for kind, most in zip(("async", "sync", "auto"), REPLICAS_MAX[version], strict=True)
+        for kind, limit in zip(("async", "sync", "auto"), REPLICAS_MAX[version], strict=True)
     ]
 
 
@@ -446,14 +450,16 @@ def _redo() -> list[FigureRow]:
 
 def _required() -> list[FigureRow]:
     option = "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT"
-    found = []
-    for required, secondaries, goes in ((0, 1, True), (1, 1, False), (1, 2, True), (2, 2, False)):
+    rows_found = []
+    for required, secondaries, can_commit in ((0, 1, True), (1, 1, False), (1, 2, True), (2, 2, False)):
         kinds = ("sync",) * (1 + secondaries)
         world = group_world(kinds, WORKLOAD1.name, required=required, witness=True)
         play(world, "5 power-off NODE_2\n", 40.0)
         commits = _measure_commit_wait_s(world, 5.0) < 1.0
         ours = "commits go on" if commits else "no commit in 5 s"
-        found.append(statement(f"GRP.required.{required}of{len(kinds) - 1}", commits is goes, ours))
+        rows_found.append(
+            statement(f"GRP.required.{required}of{len(kinds) - 1}", commits is can_commit, ours)
+        )
     world = group_world(("sync", "sync"), WORKLOAD1.name, required=1, witness=True)
     play(
         world,
@@ -466,7 +472,7 @@ def _required() -> list[FigureRow]:
     errors = run_sql(group_world(("sync", "sync"), version=2016), NODES[0],
                   f"ALTER AVAILABILITY GROUP {GROUP} SET ({option} = 1)")  # fmt: skip
     return [
-        *found,
+        *rows_found,
         statement(
             "GRP.required.zero",
             _measure_commit_wait_s(world, 5.0) < 1.0,

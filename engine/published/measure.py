@@ -96,20 +96,20 @@ def means(flow: Flow, seconds: float = MEASURED_S, source: int = 0) -> Means:
     before, streams_before = flow.totals(source), [flow.stream_totals(stream) for stream in streams]
     run_s(flow, seconds)
     change = _change(before, flow.totals(source), seconds)
-    sent = dict.fromkeys((field.name for field in fields(StreamTotals)), 0.0)
+    sent_totals = dict.fromkeys((field.name for field in fields(StreamTotals)), 0.0)
     for stream, totals in zip(streams, streams_before, strict=True):
-        sent = _change(totals, flow.stream_totals(stream), seconds)
+        sent_totals = _change(totals, flow.stream_totals(stream), seconds)
     return Means(
         transactions_per_s=change["transactions"],
         response_s=change["inside_s"] / max(change["transactions"], 1e-9),
         log_kb_per_s=change["generated_kb"],
-        sent_kb_per_s=sent["sent_kb"],
-        redo_kb_per_s=sent["redone_kb"],
+        sent_kb_per_s=sent_totals["sent_kb"],
+        redo_kb_per_s=sent_totals["redone_kb"],
         cpu_percent=100.0 * change["core_s"] / cores,
-        mirror_cpu_percent=100.0 * sent["core_s"] / cores,
+        mirror_cpu_percent=100.0 * sent_totals["core_s"] / cores,
         writes_kb_per_s=8.0 * change["pages_written"],
-        mirror_writes_kb_per_s=8.0 * sent["pages_written"],
-        messages_per_s=sent["messages"],
+        mirror_writes_kb_per_s=8.0 * sent_totals["pages_written"],
+        messages_per_s=sent_totals["messages"],
     )
 
 
@@ -131,8 +131,8 @@ def queue_growth(setup: Pair, seconds: float = 60.0) -> tuple[float, float]:
     flow = steady(setup)
     before = flow.stream_reading(0).send_queue_kb
     run_s(flow, seconds)
-    after = flow.stream_reading(0).send_queue_kb
-    return after, (after - before) / seconds
+    later_queue_kb = flow.stream_reading(0).send_queue_kb
+    return later_queue_kb, (later_queue_kb - before) / seconds
 
 
 class OperationRun(Struct, frozen=True):

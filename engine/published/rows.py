@@ -53,8 +53,8 @@ class FigureRow:
 
     def as_json(self) -> dict[str, object]:
         """Return the row for `fidelity --json`, without empty fields."""
-        shown = {name: value for name, value in vars(self).items() if value is not None and name != "kind"}
-        return {**shown, "class": str(self.kind)}
+        values = {name: value for name, value in vars(self).items() if value is not None and name != "kind"}
+        return {**values, "class": str(self.kind)}
 
 
 def build_number_row(
@@ -78,7 +78,7 @@ def build_number_row(
     tolerance = TOLERANCE_PERCENT[kind]
     if cpu and kind in (FigureClass.SHARED, FigureClass.PREDICTED):
         tolerance = CPU_TOLERANCE_PERCENT
-    good = abs(error) <= tolerance and (band is None or band[0] <= published <= band[1])
+    is_within_limits = abs(error) <= tolerance and (band is None or band[0] <= published <= band[1])
     return FigureRow(
         id=id,
         section="",
@@ -88,7 +88,7 @@ def build_number_row(
         ours=round(ours, 4),
         unit=unit,
         kind=kind,
-        verdict="pass" if good else "fail",
+        verdict="pass" if is_within_limits else "fail",
         error_percent=round(error, 2),
         band=None if band is None else (round(band[0], 3), round(band[1], 3)),
         note=note,

@@ -35,13 +35,13 @@ def _pair(mode: SafetyMode, mbps: float) -> tuple[Means, Means]:
 
 
 def _synchronous() -> list[FigureRow]:
-    found, gains, cpu, mirror_cpu = [], [], [], []
+    rows_found, gains, cpu, mirror_cpu = [], [], [], []
     for mbps in MBPS:
         raw, packed = _pair(SafetyMode.FULL, mbps)
         gains.append(100 * (packed.transactions_per_s / raw.transactions_per_s - 1))
         cpu.append(packed.cpu_percent / raw.cpu_percent)
         mirror_cpu.append(packed.mirror_cpu_percent / raw.mirror_cpu_percent)
-        found.append(
+        rows_found.append(
             statement(
                 f"COMP.sync.{mbps:g}",
                 packed.transactions_per_s > raw.transactions_per_s,
@@ -51,10 +51,10 @@ def _synchronous() -> list[FigureRow]:
     text = " / ".join(f"{gain:+.0f}" for gain in gains)
     factors = [*cpu, *mirror_cpu]
     return [
-        *found,
+        *rows_found,
         statement(
             "COMP.gain",
-            all(later >= earlier - 0.5 for earlier, later in pairwise(gains)),
+            all(larger_gain >= smaller_gain - 0.5 for smaller_gain, larger_gain in pairwise(gains)),
             f"{text}% at 1000 / 100 / 50 / 20 / 10 Mbps",
         ),
         statement(
@@ -152,20 +152,20 @@ def measure_uploads(mode: SafetyMode, mbps: float = 1000.0) -> tuple[float, floa
     flow = Flow.empty()
     add_pair(flow, setup_of(WORKLOAD, mode, SHAREPOINT, bandwidth_mbps=mbps, operation=LOAD))
     run_s(flow, 60.0)
-    got = means(flow, UPLOADED_S)
-    used = got.sent_kb_per_s / float(flow.links[0, k.LINK_KB]) if mode else 0.0
-    return got.log_kb_per_s / LOG_PER_PAYLOAD / KB_PER_MB * 60.0, used
+    mean_values = means(flow, UPLOADED_S)
+    used = mean_values.sent_kb_per_s / float(flow.links[0, k.LINK_KB]) if mode else 0.0
+    return mean_values.log_kb_per_s / LOG_PER_PAYLOAD / KB_PER_MB * 60.0, used
 
 
 def bandwidth_rows() -> list[FigureRow]:
     """Return the rows about bandwidth."""
-    none, _ = measure_uploads(SafetyMode.NONE)
+    unmirrored_s, _ = measure_uploads(SafetyMode.NONE)
     fast, _ = measure_uploads(SafetyMode.FULL, 1000.0)
     medium, used = measure_uploads(SafetyMode.FULL, 100.0)
     slow, _ = measure_uploads(SafetyMode.FULL, 10.0)
     upload_min = DOCUMENT_MB / slow
     return [
-        number("BW.none", none),
+        number("BW.none", unmirrored_s),
         number("BW.1000", fast),
         number("BW.100", medium),
         statement("BW.100.link", used > 0.85, f"{100 * used:.0f}%"),
@@ -194,12 +194,12 @@ def measure_durability(mode: SafetyMode, delayed: bool, rtt_ms: float = 0.2) -> 
     """Measure a workload at a safety mode, with or without delayed durability."""
     setup = setup_of(LOG_ROWS, mode, DELAYED, version=2014, delayed_durability=delayed, rtt_ms=rtt_ms)
     flow = steady(setup)
-    got = means(flow, FAILOVER_AFTER_S)
+    mean_values = means(flow, FAILOVER_AFTER_S)
     unsent = 0.0
     for _ in range(200):
         run(flow, 1)
         unsent += (flow.positions(0).generated_kb - flow.stream_positions(0).sent_kb) / 200
-    rate = got.transactions_per_s
+    rate = mean_values.transactions_per_s
     delay = flow.reading(0).commit_delay_ms * rate
     return DurabilityMeasurement(rate * FAILOVER_AFTER_S, delay, unsent, ROWS / rate)
 
@@ -289,12 +289,14 @@ def measure_databases(databases: int) -> ManyDatabasesMeasurement:
     before = [flow.totals(row).transactions for row in range(databases)]
     core_s, mirror_core_s = flow.totals(0).core_s, flow.stream_totals(0).core_s
     run_s(flow, MEASURED_S)
-    done = arithmetic.total(flow.totals(source).transactions - was for source, was in enumerate(before))
+    done_count = arithmetic.total(
+        flow.totals(source).transactions - earlier_count for source, earlier_count in enumerate(before)
+    )
     threads = mirroring_threads(flow.source_setups, flow.stream_setups)
     busy = arithmetic.total(flow.sources[:, [k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING]].ravel().tolist())
     per_percent = 100.0 / MEASURED_S / THREE_PAR.cores
     return ManyDatabasesMeasurement(
-        requests_per_s=done / MEASURED_S,
+        requests_per_s=done_count / MEASURED_S,
         cpu_percent=(flow.totals(0).core_s - core_s) * per_percent,
         mirror_cpu_percent=(flow.stream_totals(0).core_s - mirror_core_s) * per_percent,
         threads=OTHER_THREADS + min(worker_threads(THREE_PAR.cores), threads[0] + PEAK_BUSY * busy),
@@ -306,7 +308,7 @@ def measure_databases(databases: int) -> ManyDatabasesMeasurement:
 
 def many_databases_rows() -> list[FigureRow]:
     """Return the rows about many databases in one instance."""
-    found = []
+    rows_found = []
     for databases in DATABASES:
         ours = measure_databases(databases)
         cells = {
@@ -318,13 +320,13 @@ def many_databases_rows() -> list[FigureRow]:
             "mirror-threads": ours.mirror_threads,
             "mirror-dbm-threads": ours.mirror_mirroring_threads,
         }
-        found += [number(f"MANY.{databases}.{name}", value) for name, value in cells.items()]
-    each = [measure_databases(databases).requests_per_s / databases for databases in DATABASES]
-    found.append(
+        rows_found += [number(f"MANY.{databases}.{name}", value) for name, value in cells.items()]
+    rates = [measure_databases(databases).requests_per_s / databases for databases in DATABASES]
+    rows_found.append(
         statement(
             "MANY.linear",
-            min(each) > 0.88 * max(each),
-            " / ".join(f"{rate:.0f}" for rate in each) + " requests/s for each database",
+            min(rates) > 0.88 * max(rates),
+            " / ".join(f"{rate:.0f}" for rate in rates) + " requests/s for each database",
         )
     )
-    return found
+    return rows_found

@@ -47,15 +47,15 @@ def _value(means: Means, measure: str, mirror: bool, workload: Workload) -> floa
 
 
 def _table_1() -> list[FigureRow]:
-    found = []
+    rows_found = []
     for workload in (WORKLOAD1, WORKLOAD2):
         means, name = measured(setup_of(workload, SafetyMode.NONE)), f"T1.{workload.name}"
-        found += [
+        rows_found += [
             number(f"{name}.connections", workload.connections),
             number(f"{name}.think", workload.think_s),
         ]
-        found += [number(f"{name}.{key}", _value(means, key, False, workload)) for key in MEASURES[:4]]
-    return found
+        rows_found += [number(f"{name}.{key}", _value(means, key, False, workload)) for key in MEASURES[:4]]
+    return rows_found
 
 
 def _tables_2_and_3() -> list[FigureRow]:
@@ -138,16 +138,18 @@ def _list(values: list[float], places: int = 0) -> str:
 
 
 def _encryption() -> list[FigureRow]:
-    found = []
+    rows_found = []
     for mode in (SafetyMode.OFF, SafetyMode.FULL):
-        plain, secret = (measured(setup_of(WORKLOAD1, mode, encryption=on)) for on in (False, True))
-        loss = 100 * (1 - secret.transactions_per_s / plain.transactions_per_s)
-        longer_ms = 1000 * (secret.response_s - plain.response_s)
-        found += [
+        unencrypted, secret = (
+            measured(setup_of(WORKLOAD1, mode, encryption=is_encrypted)) for is_encrypted in (False, True)
+        )
+        loss = 100 * (1 - secret.transactions_per_s / unencrypted.transactions_per_s)
+        longer_ms = 1000 * (secret.response_s - unencrypted.response_s)
+        rows_found += [
             statement(f"F6.{mode.name}", -0.1 < loss < 1.0, f"{loss:.3f}% fewer transactions"),
             statement(f"F7.{mode.name}", -0.001 < longer_ms < 2.0, f"{longer_ms:.3f} ms longer"),
         ]
-    return found
+    return rows_found
 
 
 def _networks() -> list[FigureRow]:
@@ -177,10 +179,14 @@ def _full_by_rtt() -> list[FigureRow]:
         ),
         statement(
             "F9.tps",
-            all(later < earlier for earlier, later in pairwise(tps)),
+            all(second_value < first_value for first_value, second_value in pairwise(tps)),
             f"{_list(tps)} per s at {_list(list(RTTS_MS), 1)} ms",
         ),
-        statement("F9.cpu", all(later < earlier for earlier, later in pairwise(cpu)), f"{_list(cpu, 1)}%"),
+        statement(
+            "F9.cpu",
+            all(second_value < first_value for first_value, second_value in pairwise(cpu)),
+            f"{_list(cpu, 1)}%",
+        ),
     ]
 
 
@@ -188,14 +194,16 @@ def _off_by_rtt() -> list[FigureRow]:
     w1 = {rtt: _at_rtt(WORKLOAD1, SafetyMode.OFF, rtt) for rtt in RTTS_MS}
     w2 = {rtt: _at_rtt(WORKLOAD2, SafetyMode.OFF, rtt) for rtt in RTTS_MS}
     base, far = w1[0.2], [w1[150.0], w1[200.0]]
-    near = [w1[rtt].transactions_per_s for rtt in RTTS_MS if rtt <= 100.0]
+    near_tps = [w1[rtt].transactions_per_s for rtt in RTTS_MS if rtt <= 100.0]
     responses = [m.response_s for m in w1.values()]
     loss = 100 * (1 - min(m.transactions_per_s for m in far) / base.transactions_per_s)
     growth = {rtt: queue_growth(setup_of(WORKLOAD1, SafetyMode.OFF, rtt_ms=rtt))[1] for rtt in RTTS_MS}
     growth2 = {rtt: queue_growth(setup_of(WORKLOAD2, SafetyMode.OFF, rtt_ms=rtt))[1] for rtt in (0.2, 2.0)}
     w2_tps = [m.transactions_per_s for m in w2.values()]
     return [
-        statement("F10.same", max(near) - min(near) < 0.005 * max(near), f"{_list(near, 1)} per s"),
+        statement(
+            "F10.same", max(near_tps) - min(near_tps) < 0.005 * max(near_tps), f"{_list(near_tps, 1)} per s"
+        ),
         statement("F10.marginal", 0.0 <= round(loss, 2) < 2.0, f"{loss:.2f}% fewer transactions"),
         statement("F10.response", max(responses) - min(responses) < 0.005, f"{_list(responses, 3)} s"),
         statement(
@@ -220,7 +228,7 @@ def _off_by_rtt() -> list[FigureRow]:
 def _by_bandwidth() -> list[FigureRow]:
     full = {mbps: _at_mbps(WORKLOAD1, SafetyMode.FULL, mbps) for mbps in MBPS}
     off = {mbps: _at_mbps(WORKLOAD1, SafetyMode.OFF, mbps) for mbps in THIN_MBPS}
-    good = [full[mbps] for mbps in (1000.0, 100.0, 10.0)]
+    wide_link_tps = [full[mbps] for mbps in (1000.0, 100.0, 10.0)]
     off_tps = [m.transactions_per_s for m in off.values()]
     rise_ms = 1000 * (off[0.056].response_s - off[1000.0].response_s)
     queue_kb, growth = queue_growth(setup_of(WORKLOAD1, SafetyMode.OFF, bandwidth_mbps=1.0), 3600.0)
@@ -229,15 +237,15 @@ def _by_bandwidth() -> list[FigureRow]:
     return [
         statement(
             "F13.good",
-            min(m.transactions_per_s for m in good) > 0.98 * good[0].transactions_per_s
-            and max(m.response_s for m in good) < 1.1 * good[0].response_s,
-            f"1000/100/10 Mbps: {_list([m.transactions_per_s for m in good], 1)} per s, "
-            f"{_list([m.response_s for m in good], 3)} s",
+            min(m.transactions_per_s for m in wide_link_tps) > 0.98 * wide_link_tps[0].transactions_per_s
+            and max(m.response_s for m in wide_link_tps) < 1.1 * wide_link_tps[0].response_s,
+            f"1000/100/10 Mbps: {_list([m.transactions_per_s for m in wide_link_tps], 1)} per s, "
+            f"{_list([m.response_s for m in wide_link_tps], 3)} s",
         ),
         statement(
             "F13.bad",
-            full[1.0].transactions_per_s < 0.3 * good[0].transactions_per_s
-            and full[5.0].transactions_per_s < 0.9 * good[0].transactions_per_s,
+            full[1.0].transactions_per_s < 0.3 * wide_link_tps[0].transactions_per_s
+            and full[5.0].transactions_per_s < 0.9 * wide_link_tps[0].transactions_per_s,
             f"5/1 Mbps: {full[5.0].transactions_per_s:.0f} / {full[1.0].transactions_per_s:.0f} per s, "
             f"{full[5.0].response_s:.1f} / {full[1.0].response_s:.1f} s",
         ),
@@ -280,23 +288,23 @@ def _format_times(times: dict[SafetyMode, float]) -> str:
 
 
 def _indexes() -> list[FigureRow]:
-    found = []
+    rows_found = []
     for id, online in (("F1", False), ("F2", False), ("F2.online", True)):
-        clustered, other = _times(True, online), _times(False, online)
+        clustered, nonclustered = _times(True, online), _times(False, online)
         penalty = {
             "clustered": clustered[SafetyMode.FULL] / clustered[SafetyMode.OFF],
-            "nonclustered": other[SafetyMode.FULL] / other[SafetyMode.OFF],
+            "nonclustered": nonclustered[SafetyMode.FULL] / nonclustered[SafetyMode.OFF],
         }
-        found += [
+        rows_found += [
             statement(f"{id}.slower", penalty["clustered"] > 1.05, _format_times(clustered)),
             statement(
                 f"{id}.clustered",
                 penalty["clustered"] > penalty["nonclustered"] >= 1.0,
                 f"x{penalty['clustered']:.2f} against x{penalty['nonclustered']:.2f}; "
-                f"nonclustered {_format_times(other)}",
+                f"nonclustered {_format_times(nonclustered)}",
             ),
         ]
-    return found
+    return rows_found
 
 
 def _rebuild() -> list[FigureRow]:
@@ -319,10 +327,10 @@ def _bulk() -> list[FigureRow]:
         for batch in BATCHES
         for mode in OPERATION_MODES
     }
-    found = []
+    rows_found = []
     for mode in OPERATION_MODES:
         times = [hours[batch, mode] for batch in BATCHES]
-        found.append(
+        rows_found.append(
             statement(
                 f"F4.batch.{mode.name}",
                 times[0] > times[1] > times[2],
@@ -330,14 +338,14 @@ def _bulk() -> list[FigureRow]:
             )
         )
     penalty = [hours[batch, SafetyMode.FULL] / hours[batch, SafetyMode.NONE] for batch in BATCHES]
-    found.append(
+    rows_found.append(
         statement(
             "F4.full",
             penalty[0] > penalty[1] > penalty[2] >= 1.0,
             " / ".join(f"x{factor:.2f}" for factor in penalty),
         )
     )
-    return found
+    return rows_found
 
 
 def _suspended() -> list[FigureRow]:
@@ -346,12 +354,13 @@ def _suspended() -> list[FigureRow]:
     before_kb = flow.stream_reading(0).send_queue_kb
     suspended_means = means(flow, 60.0)
     queue = flow.stream_reading(0).send_queue_kb - before_kb
-    alone = measured(setup_of(WORKLOAD1, SafetyMode.NONE))
+    unmirrored = measured(setup_of(WORKLOAD1, SafetyMode.NONE))
     hours, halted = _fill_log_disk()
     return [
         statement(
             "suspend.rate",
-            abs(suspended_means.transactions_per_s / alone.transactions_per_s - 1) < 0.005 and queue > 40_000,
+            abs(suspended_means.transactions_per_s / unmirrored.transactions_per_s - 1) < 0.005
+            and queue > 40_000,
             f"{suspended_means.transactions_per_s:.0f} transactions/s, {queue:.0f} KB unsent after a minute",
         ),
         number("suspend.40GB", hours),

@@ -44,15 +44,15 @@ def rows() -> list[FigureRow]:
 @cache
 def failovers(cause: str, loaded: bool) -> FailoverRuns:
     """Return the failovers of SEEDS worlds after the same failure."""
-    whole, decision, role = [], [], []
+    total_times, decision, role = [], [], []
     for seed in range(SEEDS):
         failover = _fail(cause, loaded, seed)
         assert failover.online_tick is not None
         assert failover.decided_tick is not None
-        whole.append((failover.online_tick - failover.detected_tick) / TICKS_PER_S)
+        total_times.append((failover.online_tick - failover.detected_tick) / TICKS_PER_S)
         decision.append((failover.decided_tick - failover.detected_tick) / TICKS_PER_S)
         role.append((failover.online_tick - failover.decided_tick) / TICKS_PER_S)
-    return FailoverRuns(tuple(whole), tuple(decision), tuple(role))
+    return FailoverRuns(tuple(total_times), tuple(decision), tuple(role))
 
 
 def _fail(cause: str, loaded: bool, seed: int) -> Failover:
@@ -69,16 +69,16 @@ def _band(values: tuple[float, ...]) -> tuple[float, float, float]:
 
 
 def _table_6() -> list[FigureRow]:
-    found, slower = [], []
+    rows_found, slower = [], []
     for cause in DO:
         medians = []
         for under_load in (False, True):
             low, middle, high = _band(failovers(cause, under_load).failover_s)
-            found.append(number(f"T6.{cause}.{'loaded' if under_load else 'idle'}", middle, (low, high)))
+            rows_found.append(number(f"T6.{cause}.{'loaded' if under_load else 'idle'}", middle, (low, high)))
             medians.append(middle)
         slower.append(medians[1] / medians[0])
     return [
-        *found,
+        *rows_found,
         statement("T6.load", min(slower) > 1.0, " / ".join(f"x{ratio:.2f}" for ratio in slower)),
         statement(
             "T6.manual",
@@ -106,12 +106,12 @@ def _table_5() -> list[FigureRow]:
     world = lab(1)
     events = play(world, f"1 {DO['power-off']}", 30.0)
     traces = [event.text for event in events if event.kind == "trace" and event.server == MIRROR]
-    wanted = ("Connection with Principal Lost", "Automatic Failover", "Principal Running Exposed")
-    ends = [text for text in traces if any(text.endswith(end) for end in wanted)]
+    state_names = ("Connection with Principal Lost", "Automatic Failover", "Principal Running Exposed")
+    ends = [text for text in traces if any(text.endswith(end) for end in state_names)]
     table_5.append(
         statement(
             "T5.trace",
-            len(ends) == 3 and all(t.endswith(end) for t, end in zip(ends, wanted, strict=True)),
+            len(ends) == 3 and all(t.endswith(end) for t, end in zip(ends, state_names, strict=True)),
             "; ".join(traces),
         )
     )
@@ -147,16 +147,20 @@ def _table_4() -> list[FigureRow]:
     for id, safety, witness in cases:
         world = lab(1, safety=safety, witness=witness)
         play(world, f"1 power-off {PRINCIPAL}", 30.0)
-        took_over = serving.is_serving(world, (MIRROR, "Sales"))
+        has_taken_over = serving.is_serving(world, (MIRROR, "Sales"))
         table_4.append(
-            statement(f"T4.{id}", took_over == witness, "the mirror serves" if took_over else "nobody serves")
+            statement(
+                f"T4.{id}",
+                has_taken_over == witness,
+                "the mirror serves" if has_taken_over else "nobody serves",
+            )
         )
     for id, safety, allowed in (("manual", Safety.FULL, True), ("off.manual", Safety.OFF, False)):
         world = lab(1, safety=safety, witness=False)
         play(world, f"1 {DO['manual']}", 90.0)
-        took_over = serving.is_serving(world, (MIRROR, "Sales"))
+        has_taken_over = serving.is_serving(world, (MIRROR, "Sales"))
         table_4.append(
-            statement(f"T4.{id}", took_over == allowed, "roles swapped" if took_over else "refused")
+            statement(f"T4.{id}", has_taken_over == allowed, "roles swapped" if has_taken_over else "refused")
         )
     world = lab(1, safety=Safety.OFF, witness=False)
     force = f"sql {MIRROR} ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
@@ -173,21 +177,21 @@ def _losses() -> list[FigureRow]:
     world = _play_script(f"1 power-off {MIRROR}\n20 power-off {WITNESS}")
     after_witness = lab(1)
     play(after_witness, f"1 power-off {WITNESS}\n20 power-off {PRINCIPAL}", 60.0)
-    here = (PRINCIPAL, "Sales")
+    principal_key = (PRINCIPAL, "Sales")
     return [
         statement(
             "loss.mirror",
-            serving.is_serving(mirror, here) and _mirroring_state(mirror) == "DISCONNECTED",
+            serving.is_serving(mirror, principal_key) and _mirroring_state(mirror) == "DISCONNECTED",
             _state(mirror),
         ),
         statement(
             "loss.witness",
-            serving.is_serving(witness, here)
+            serving.is_serving(witness, principal_key)
             and _mirroring_state(witness) == "SYNCHRONIZED"
             and not serving.is_serving(after_witness, (MIRROR, "Sales")),
             f"{_state(witness)}; no failover when the principal is lost too",
         ),
-        statement("loss.both", not serving.is_serving(world, here), _state(world)),
+        statement("loss.both", not serving.is_serving(world, principal_key), _state(world)),
     ]
 
 

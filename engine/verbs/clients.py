@@ -22,10 +22,10 @@ def _workloads(world: World, database: str, truth: bool) -> Iterable[str]:
 
 def _set_workload(world: World, item: Input) -> None:
     """Set the load of the database's clients from now on (`workload`)."""
-    database, wanted = item.args
-    name = next((workload for workload in WORKLOADS if workload.lower() == wanted.lower()), None)
+    database, workload_name = item.args
+    name = next((workload for workload in WORKLOADS if workload.lower() == workload_name.lower()), None)
     if name is None:
-        problem = say("workload {name!r} does not exist", name=wanted)
+        problem = say("workload {name!r} does not exist", name=workload_name)
         raise InputError(but_there_are(problem, sorted(WORKLOADS)))
     for copy in world.copies_of(database):
         scale = item.option("scale", 1.0 if copy.scale == 0.0 else copy.scale)
@@ -68,7 +68,10 @@ def _idle(world: World, database: str) -> Key:
 def _runs(world: World, args: Args) -> bool:
     """Return whether the application is connected or searches for a server."""
     (name,) = args
-    looking = any(handler == "client.try" and of[0] == name for _, _, handler, of in world.timers)
+    looking = any(
+        handler == "client.try" and timer_arguments[0] == name
+        for _, _, handler, timer_arguments in world.timers
+    )
     return world.clients[name].connected_to is not None or looking
 
 
@@ -105,11 +108,11 @@ def _value(field: str, keyword: str, value: str) -> float | bool:
             )
         return float(value)
     words = YES_NO if field == "multi_subnet" else INTENTS
-    known = words.get(value.lower().replace(" ", ""))
-    if known is None:
+    known_value = words.get(value.lower().replace(" ", ""))
+    if known_value is None:
         problem = say("{keyword} does not accept {value!r}", keyword=keyword, value=value)
         raise InputError(but_there_are(problem, [*words]))
-    return known
+    return known_value
 
 
 def _long_query(world: World, item: Input) -> None:
@@ -134,10 +137,10 @@ def _is_new_data_source(world: World, args: Args) -> bool:
 
 def _yes(value: str) -> bool:
     """Return True for yes, False for no. Raises ValueError."""
-    known = {"yes": True, "true": True, "no": False, "false": False}
-    if value.lower() not in known:
+    yes_words = {"yes": True, "true": True, "no": False, "false": False}
+    if value.lower() not in yes_words:
         raise ValueError(value)
-    return known[value.lower()]
+    return yes_words[value.lower()]
 
 
 def _seconds(value: str) -> float:
@@ -176,11 +179,11 @@ def _configure(world: World, item: Input) -> None:
             changes[setting[0]] = setting[1](value)
         except ValueError:
             raise InputError(say("{name} cannot be {value!r}", name=keyword, value=value)) from None
-    spelled = {one.lower(): one for one in (*world.instances, *world.listeners)}
+    spelled = {server_name.lower(): server_name for server_name in (*world.instances, *world.listeners)}
     for field in ("data_source", "failover_partner"):
-        wanted = changes.get(field)
-        if isinstance(wanted, str) and wanted:
-            changes[field] = spelled.get(wanted.lower(), wanted)
+        new_value = changes.get(field)
+        if isinstance(new_value, str) and new_value:
+            changes[field] = spelled.get(new_value.lower(), new_value)
     client = replace(world.clients[name], known_partner=None, kept_addresses=names.NO_ADDRESSES, **changes)
     world.clients[name] = client
     clients.look_for_server(world, name)

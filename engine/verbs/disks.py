@@ -115,7 +115,7 @@ def _drive_lost(reason: str, drive_is_lost: bool) -> Callable[[World, Input], st
 
 def _drives_with_files(world: World, server: str, truth: bool) -> Iterable[str]:
     """Return the drives that hold database files of the server."""
-    copies = [copy for (at, _), copy in world.copies.items() if at == server]
+    copies = [copy for (copy_server, _), copy in world.copies.items() if copy_server == server]
     return sorted({file.drive.upper() for copy in copies for file in volumes.files_of(copy)})
 
 

@@ -31,20 +31,20 @@ def parse_line(text: str, tick: int = 0) -> Input:
     Raises InputError.
     """
     if text.lstrip().startswith("@"):
-        by, _, input_text = text.lstrip()[1:].partition(" ")
-        if not _ROLE.fullmatch(by):
-            raise InputError(say("@ must be followed by the key of a role, not {word!r}", word=by))
+        author, _, input_text = text.lstrip()[1:].partition(" ")
+        if not _ROLE.fullmatch(author):
+            raise InputError(say("@ must be followed by the key of a role, not {word!r}", word=author))
         if input_text.lstrip().startswith("@"):
             raise InputError(
                 say("a line can have only one role; remove {word!r}", word=input_text.split()[0])
             )
-        return replace(parse_line(input_text, tick), by=by)
+        return replace(parse_line(input_text, tick), by=author)
     for end in _LINE_ENDS:  # normalize line ends, so that a journal can be read back unchanged
         if end[0] in text:  # cheap: four milliseconds for a million lines
             text = text.replace(end, "\n")
     text = text.rstrip()
     head, _, continuation = text.partition("\n")
-    name, _, rest = head.lstrip().partition(" ")
+    name, _, remaining_text = head.lstrip().partition(" ")
     verb = VERBS.get(name.lower())
     if verb is None:
         matches = difflib.get_close_matches(name.lower(), VERBS, 1)
@@ -53,25 +53,27 @@ def parse_line(text: str, tick: int = 0) -> Input:
             raise InputError(say("{problem}; did you mean {name}?", problem=problem, name=matches[0]))
         raise InputError(problem)
     if verb.parameters and verb.parameters[-1].kind == "rest":
-        body = rest + f"\n{continuation}".replace("\n    ", "\n") if continuation else rest
+        body = (
+            remaining_text + f"\n{continuation}".replace("\n    ", "\n") if continuation else remaining_text
+        )
         args = _split_rest(verb, body)
         _check_numbers(verb, args)
         return Input(tick, verb.name, tuple(args))
     if continuation.strip():
         raise InputError(say("{verb} must be one line, but an indented line follows", verb=verb.name))
-    return _build_input(verb, rest.split(), tick)
+    return _build_input(verb, remaining_text.split(), tick)
 
 
 def _split_rest(verb: Verb, body: str) -> list[str]:
     args: list[str] = []
     for parameter in verb.parameters[:-1]:
-        found = re.match(r"\s*(\S+)[ \n]?(.*)", body, re.DOTALL)
-        if found is None:
+        head_match = re.match(r"\s*(\S+)[ \n]?(.*)", body, re.DOTALL)
+        if head_match is None:
             raise InputError(
                 say("{verb} needs {name}: {usage}", verb=verb.name, name=parameter.name, usage=usage(verb))
             )
-        args.append(found[1])
-        body = found[2]
+        args.append(head_match[1])
+        body = head_match[2]
     body = re.sub(r"\A(?:[^\S\n]*\n)+", "", body)  # drop empty lines before the first word
     if not body.strip() and verb.parameters[-1].optional:
         return args
@@ -91,13 +93,13 @@ def _build_input(verb: Verb, tokens: Sequence[str], tick: int) -> Input:
     plain_tokens = [word for word in tokens if "=" not in word]
     options = [tuple(word.split("=", 1)) for word in tokens if "=" in word]
     plain_tokens = _with_resource(verb, plain_tokens)
-    needed = arithmetic.total(not parameter.optional for parameter in verb.parameters)
-    if not needed <= len(plain_tokens) <= len(verb.parameters):
+    needed_count = arithmetic.total(not parameter.optional for parameter in verb.parameters)
+    if not needed_count <= len(plain_tokens) <= len(verb.parameters):
         raise InputError(
             say(
                 "{verb} expects {n} argument(s), not {given}: {usage}",
                 verb=verb.name,
-                n=needed,
+                n=needed_count,
                 given=len(plain_tokens),
                 usage=usage(verb),
             )
@@ -131,15 +133,15 @@ def _check_number(verb: Verb, name: str, option_text: str, value: str, bounds: t
         raise InputError(
             say("{verb}: {name} must be a number, not {value!r}", verb=verb.name, name=name, value=value)
         ) from None
-    least, most = bounds
-    if not least <= number <= most:  # also rejects NaN
+    minimum, maximum = bounds
+    if not minimum <= number <= maximum:  # also rejects NaN
         raise InputError(
             say(
                 "{verb}: {option} must be {least:g} to {most:g}",
                 verb=verb.name,
                 option=option_text,
-                least=least,
-                most=most,
+                least=minimum,
+                most=maximum,
             )
         )
 
@@ -191,10 +193,10 @@ def read_script(text: str) -> tuple[list[Input], list[tuple[int, str]]]:
     problems: list[tuple[int, str]] = []
     tick = 0
     for number, block in _blocks(text.splitlines()):
-        time, _, rest = block.strip().partition(" ")
+        time, _, input_text = block.strip().partition(" ")
         try:
             tick = _parse_time(time, tick)
-            inputs.append(parse_line(rest, tick))
+            inputs.append(parse_line(input_text, tick))
         except InputError as problem:
             problems.append((number, str(problem)))
     inputs.sort(key=lambda item: item.tick)
@@ -287,11 +289,11 @@ def _describe_choice(verb: Verb, item: Input, arguments: Mapping[str, str]) -> s
         title = join_messages(" – ", (arguments[name] for name in fields))
         label = say(verb.label or verb.help)
         words = say("{title} ▸ {entry}", title=title, entry=label) if title else label
-    rest = [value for name, value in arguments.items() if name not in fields]
-    rest += [f"{name}={value}" for name, value in item.options]
-    if item.verb in UNTOLD or not rest:
+    other_values = [value for name, value in arguments.items() if name not in fields]
+    other_values += [f"{name}={value}" for name, value in item.options]
+    if item.verb in UNTOLD or not other_values:
         return words
-    return say("{act} ({details})", act=words, details=join_messages(", ", rest))
+    return say("{act} ({details})", act=words, details=join_messages(", ", other_values))
 
 
 # --- execution of input lines, and the fault ledger: request, effect and end of each fault ----------------
@@ -325,8 +327,8 @@ def execute_input(world: World, item: Input) -> None:
 
 def _enter(world: World, item: Input, verb: Verb, do: Doing) -> None:
     """Execute a fault or a repair and enter it in the ledger, or record it as a no-op."""
-    known = (world.instances, world.computers)
-    server = item.args[0] if item.args and any(item.args[0] in names for names in known) else None
+    known_servers = (world.instances, world.computers)
+    server = item.args[0] if item.args and any(item.args[0] in names for names in known_servers) else None
     pointless = verb.pointless(world, item)
     if pointless:
         text = say("{input}: {why}", input=item.command_text, why=pointless)
@@ -334,17 +336,17 @@ def _enter(world: World, item: Input, verb: Verb, do: Doing) -> None:
         return
     position, computer = len(world.outbox), _computer_meant(world, item, verb)
     before = do(world, item)
-    own = None
+    own_object = None
     if verb.group != "repair" and not verb.is_own_reverse(item):
-        own = world.next_id()
+        own_object = world.next_id()
         options = tuple(f"{name}={value}" for name, value in item.options)
         if computer not in (None, item.args[0]):
             before = (*(before or ()), (COMPUTER, computer))
         world.faults.append(
-            Fault(id=own, verb=verb.name, args=item.args + options, asked_tick=item.tick, active_tick=world.tick,
+            Fault(id=own_object, verb=verb.name, args=item.args + options, asked_tick=item.tick, active_tick=world.tick,
                   before=before or ())
         )  # fmt: skip
-    _close(world, item, verb, own)
+    _close(world, item, verb, own_object)
     world.emit(FaultData(verb=verb.name, args=list(item.args)), item.command_text, server=server)
     world.outbox.insert(position, world.outbox.pop())  # the action must precede its effects
 
@@ -355,11 +357,11 @@ def _close(world: World, item: Input, verb: Verb, own_fault_id: int | None) -> N
     for index, fault in enumerate(world.faults):
         if fault.reverted_tick is not None or fault.verb not in UNDOES[verb.name] or fault.id == own_fault_id:
             continue
-        what = arguments(fault)
+        argument_text = arguments(fault)
         if computer is not None:
-            is_same = (_computer_hit(world, fault), *what[1:]) == (computer, *item.args[1:])
+            is_same = (_computer_hit(world, fault), *argument_text[1:]) == (computer, *item.args[1:])
         else:
-            is_same = what == item.args or (verb.of_link and set(what) == set(item.args))
+            is_same = argument_text == item.args or (verb.of_link and set(argument_text) == set(item.args))
         if is_same:
             world.faults[index] = replace(fault, reverted_tick=world.tick)
 
@@ -385,8 +387,8 @@ def arguments(fault: Fault) -> Args:
 
 def is_requested(fault: Fault, journal: Iterable[Input]) -> bool:
     """Return whether an input of the *journal* has requested *fault*."""
-    wanted = (fault.asked_tick, fault.verb, arguments(fault))
-    return any((item.tick, item.verb, item.args) == wanted for item in journal)
+    fault_key = (fault.asked_tick, fault.verb, arguments(fault))
+    return any((item.tick, item.verb, item.args) == fault_key for item in journal)
 
 
 def reverse_of(fault: Fault, tick: Tick = 0) -> Input | None:

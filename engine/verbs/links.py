@@ -84,9 +84,9 @@ def _toggle_link(world: World, a: str, b: str, half_s: float, fault_index: int) 
     flapping = [f for f in active if f.verb == "flap-link"]
     if not flapping or flapping[-1] is not world.faults[fault_index]:
         return
-    up = not network.link(world, a, b).up and all(f.verb != "cut" for f in active)
+    is_up = not network.link(world, a, b).up and all(f.verb != "cut" for f in active)
     for x, y in ((a, b), (b, a)):
-        world.links[x, y] = replace(network.link(world, x, y), up=up)
+        world.links[x, y] = replace(network.link(world, x, y), up=is_up)
     network.reassess(world)
     world.call_after(half_s, "link.flap", a, b, half_s, fault_index)
 
@@ -104,10 +104,10 @@ def _connected(world: World, args: Args) -> bool:
 def _changed(world: World, args: Args) -> bool:
     a, b = args
     active = {frozenset(f.args[:2]) for f in world.faults if f.reverted_tick is None}
-    is_whole = all(
+    is_unchanged = all(
         network.link(world, x, y).up and network.link(world, x, y).passing for x, y in ((a, b), (b, a))
     )
-    return not is_whole or frozenset(args) in active
+    return not is_unchanged or frozenset(args) in active
 
 
 WORSE: Final = (

@@ -25,8 +25,8 @@ def _firewall(closed: bool) -> Doing:
                 mark("the firewall of {server} already allows port {port}"),
             )
             raise InputError(say(blocks if closed else allows, server=server, port=port))
-        after = (*before, port) if closed else tuple(p for p in before if p != port)
-        world.update_computer(computer.name, blocked_ports=after)
+        new_ports = (*before, port) if closed else tuple(p for p in before if p != port)
+        world.update_computer(computer.name, blocked_ports=new_ports)
         for instance in world.instances_on(computer.name):
             world.update_instance(instance, refused=())
         network.reassess(world)

@@ -20,8 +20,8 @@ def stop_service(world: World, server: str, next_action: str = "") -> None:
 
 def _cannot_start(world: World, item: Input) -> str:
     (server,) = item.args
-    up = world.instances[server].service in (Service.RUNNING, Service.STARTING)
-    if up or not world.computer_of(server).powered:
+    is_up = world.instances[server].service in (Service.RUNNING, Service.STARTING)
+    if is_up or not world.computer_of(server).powered:
         return say("the server is off, or the service is already running")
     return (
         say("the server is booting and then starts the service") if service.begin_boot(world, server) else ""

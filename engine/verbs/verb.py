@@ -214,8 +214,8 @@ def verb(name: str, do: Doing | None, **code: Unpack[VerbCode]) -> Verb:
     row, options = _rows()[name], {}
     flags = row["flags"].split()
     for option in filter(None, row["options"].split(", ")):
-        key, least, most = option.split()
-        options[key] = float(least), float(most)
+        key, minimum, maximum = option.split()
+        options[key] = float(minimum), float(maximum)
     new_verb = Verb(
         name=name,
         parameters=tuple(p for key in row["parameters"].split() for p in PARAMETERS[key]),

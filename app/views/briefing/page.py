@@ -99,8 +99,8 @@ class BriefPage(QWidget):
     def _lay_out(self) -> None:
         modes = self._mode_row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._mode_box)
         modes.setContentsMargins(0, 0, 0, 0)
-        for name, title, what in MODES:
-            button = QRadioButton(f"{tr(title)}: {tr(what)}")
+        for name, title, description in MODES:
+            button = QRadioButton(f"{tr(title)}: {tr(description)}")
             button.setObjectName(name)
             button.setChecked(name == MODES[0][0])
             self._modes.addButton(button)
@@ -170,10 +170,10 @@ class BriefPage(QWidget):
         self._show_details()
 
     def _show_details(self) -> None:
-        is_shown = self._details_link.isChecked()
-        self._details_link.setText(tr("Hide details") if is_shown else tr("Details"))
+        are_details_shown = self._details_link.isChecked()
+        self._details_link.setText(tr("Hide details") if are_details_shown else tr("Details"))
         self._details_link.setVisible(bool(self._details.text()) and not self._buttons.isHidden())
-        self._details.setVisible(is_shown)
+        self._details.setVisible(are_details_shown)
 
     def show_read_only(self, mode: str, appendix: str) -> None:
         """Show the page as a reader in *mode* sees it, without buttons. *appendix* is Markdown to show below it."""
@@ -205,10 +205,10 @@ class BriefPage(QWidget):
         width = min(PAGE_WIDTH_UNITS * self.fontMetrics().height(), self.width() - PAGE_MARGINS_PX)
         self._card.setFixedWidth(max(1, width))
         longest = sum(button.sizeHint().width() + MODE_GAP_PX for button in self._modes.buttons())
-        fits = longest <= width - 56
-        direction = QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom
+        has_room = longest <= width - 56
+        direction = QBoxLayout.Direction.LeftToRight if has_room else QBoxLayout.Direction.TopToBottom
         self._mode_row.setDirection(direction)
-        self._mode_row.setSpacing(MODE_GAP_PX if fits else MODE_GAP_PX // 4)
+        self._mode_row.setSpacing(MODE_GAP_PX if has_room else MODE_GAP_PX // 4)
 
 
 def _details(scenario: Scenario) -> list[str]:
@@ -219,8 +219,8 @@ def _details(scenario: Scenario) -> list[str]:
         lines.append(tr("Trains: {skills}").format(skills=titles))
     lesson = journal_file.lessons().get(scenario.name)
     if lesson is not None:
-        where = tr("Course, part {n} “{title}”").format(n=lesson.part, title=tr(lesson.part_title))
-        lines.append(f"{where}: {lesson.teaches}")
+        course_text = tr("Course, part {n} “{title}”").format(n=lesson.part, title=tr(lesson.part_title))
+        lines.append(f"{course_text}: {lesson.teaches}")
     lines += [proved] if (proved := proof.describe(scenario.name, scenario.text)) else []
     sources = [f"{source.paper}: {source.section}" for source in scenario.sources]
     return [*lines, *(tr("Source: {source}").format(source=source) for source in sources)]

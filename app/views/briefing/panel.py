@@ -205,8 +205,10 @@ class QuestionShelf(QScrollArea):
         edges = 2 * self.frameWidth()
         # the width with a scroll bar, in case one is needed
         width = room.width() - edges - self.verticalScrollBar().sizeHint().width()
-        wanted = content.heightForWidth(width) if content.hasHeightForWidth() else content.sizeHint().height()
-        height = min(wanted + edges, round(HEIGHT_SHARE * room.height()))
+        content_height = (
+            content.heightForWidth(width) if content.hasHeightForWidth() else content.sizeHint().height()
+        )
+        height = min(content_height + edges, round(HEIGHT_SHARE * room.height()))
         return QRect(room.left(), room.top() if top else room.bottom() - height + 1, room.width(), height)
 
     def _pointer_is_low(self) -> bool:
@@ -249,8 +251,8 @@ def goal_state(goal: Goal, state: GoalState, tick: int) -> tuple[str, str, str]:
     words = []
     if state.since_tick is not None and goal.hold:
         held_s = (tick - state.since_tick) / TICKS_PER_S
-        held, hold = (formatting.seconds(t_s, 0) for t_s in (held_s, goal.hold))
-        words.append(tr("met for {held} of {hold}").format(held=held, hold=hold))
+        held_text, hold = (formatting.seconds(t_s, 0) for t_s in (held_s, goal.hold))
+        words.append(tr("met for {held} of {hold}").format(held=held_text, hold=hold))
     if goal.within is not None:
         words.append(tr("by {time}").format(time=formatting.run_time(goal.within)))
     return "○", "muted", ", ".join(words)
@@ -396,12 +398,12 @@ class Briefing(QScrollArea):
         Visible text keeps its position and can be scrolled out from under them.
         """
         height = 0 if self.shelf.isHidden() else self.shelf.height()
-        above = height if self.shelf.at_top else 0
-        grown = above - self._above.height()
-        self._above.setFixedHeight(above)
-        self._below.setFixedHeight(height - above)
+        height_above = height if self.shelf.at_top else 0
+        grown = height_above - self._above.height()
+        self._above.setFixedHeight(height_above)
+        self._below.setFixedHeight(height - height_above)
         if grown:
-            self._content.setMinimumHeight(self.viewport().height() + above if above else 0)
+            self._content.setMinimumHeight(self.viewport().height() + height_above if height_above else 0)
             self._content.resize(
                 self._content.width(), max(self._content.height(), self._content.minimumHeight())
             )
@@ -412,8 +414,10 @@ class Briefing(QScrollArea):
     def _show_hints(self, drill: Drill) -> None:
         hint = drill.next_hint()
         texts = {goal.name: goal.text for goal in drill.scenario.goals}
-        known = {(opened_hint.goal, opened_hint.layer) for opened_hint in drill.hints}
-        layers = [layer for layer in (1, 2, 3) if hint is not None and (hint.goal, layer) not in known]
+        opened_layers = {(opened_hint.goal, opened_hint.layer) for opened_hint in drill.hints}
+        layers = [
+            layer for layer in (1, 2, 3) if hint is not None and (hint.goal, layer) not in opened_layers
+        ]
         self._hints_title.setVisible(hint is not None or bool(drill.hints))
         self._hint_for.setVisible(hint is not None)
         self._hint_for.setText(

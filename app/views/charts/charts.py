@@ -242,8 +242,8 @@ class Charts(QWidget):
         if is_new or self._stale or self._has_begun or bounds != self._range:
             self._range = bounds
             self._stale, self._has_begun = False, True
-            half = (len(self.panels) + 1) // 2
-            for panels in (self.panels[:half], self.panels[half:]):
+            half_count = (len(self.panels) + 1) // 2
+            for panels in (self.panels[:half_count], self.panels[half_count:]):
                 self._draw_plots(panels, world.t_s)
                 yield
             if is_new:
@@ -319,7 +319,7 @@ class Charts(QWidget):
             self._drill.samples, self._drill.logs, database, self._drill.world.flow.streams_by_source()
         )
         names = list(self._drill.world.availability) if database == ALL_DATABASES else [database]
-        about = None if database == ALL_DATABASES else database
+        subject = None if database == ALL_DATABASES else database
         self._course = start_timeline(self._drill.scenario, names)
         self._all_end_s = ALL_STARTS_WITH_S
         self._states = States(database)
@@ -330,7 +330,7 @@ class Charts(QWidget):
         )
         self._course.add(
             event.as_json()
-            for event in select_events(self._drill.events, *CHARTED_KINDS, database_name=about)
+            for event in select_events(self._drill.events, *CHARTED_KINDS, database_name=subject)
         )
         self._show_outlook(self._drill.world)
         self._refresh()
@@ -426,8 +426,8 @@ class Charts(QWidget):
         expected = scale.expected(self._history, world, self._database)
         for panel in self.panels:
             panel.expect(expected.get(panel.counter.name, ""))
-        every = self._drill.samples.every if self._drill is not None else TICKS_PER_S
-        text = "  ·  ".join(scale.sentences(expected, every))
+        tick_interval = self._drill.samples.every if self._drill is not None else TICKS_PER_S
+        text = "  ·  ".join(scale.sentences(expected, tick_interval))
         if text != self.outlook.text():
             self.outlook.setText(text)
             self.outlook.setVisible(bool(text))
@@ -450,9 +450,9 @@ class Charts(QWidget):
         if not self.panels:
             return 0.0
         box = self.panels[0].plot.vb.sceneBoundingRect()
-        left = self._view.mapTo(self, self._view.mapFromScene(box.topLeft())).x() - self.lane.x()
+        left_px = self._view.mapTo(self, self._view.mapFromScene(box.topLeft())).x() - self.lane.x()
         from_s, to_s = self._range
-        return float(left + (t_s - from_s) / (to_s - from_s) * box.width())
+        return float(left_px + (t_s - from_s) / (to_s - from_s) * box.width())
 
     def _seconds_at(self, event: QMouseEvent) -> float:
         scene = self._view.mapToScene(event.position().toPoint())
@@ -554,8 +554,10 @@ class Charts(QWidget):
     def _place_databases(self) -> None:
         """Place the database selector above the tools if the panel is too narrow for both side by side."""
         margins = self._head.contentsMargins()
-        beside = self._databases.minimumWidth() + self._head.spacing() + self._tools.minimumSizeHint().width()
-        narrow = self.width() < margins.left() + beside + margins.right() + self.fontMetrics().height()
+        needed_width = (
+            self._databases.minimumWidth() + self._head.spacing() + self._tools.minimumSizeHint().width()
+        )
+        narrow = self.width() < margins.left() + needed_width + margins.right() + self.fontMetrics().height()
         direction = QBoxLayout.Direction
         self._head.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
 
@@ -572,8 +574,8 @@ class Charts(QWidget):
         if self._view is not None:
             self._view.setBackground(colors.surface)
             self._view.setMinimumHeight(round(PANEL_HEIGHT_UNITS * len(self.panels) * metrics.height()))
-        least = round(DATABASE_UNITS * metrics.height())
-        self._databases.setMinimumWidth(least)  # shrinks before the whole bar has to scroll
+        width_min = round(DATABASE_UNITS * metrics.height())
+        self._databases.setMinimumWidth(width_min)  # shrinks before the whole bar has to scroll
         self._place_databases()
         servers = self._drill.world.instances if self._drill is not None else ()
         samples = (AXIS_SAMPLE, tr(NAME), *(name[:NAME_MAX] for name in servers))

@@ -275,9 +275,9 @@ class States:
                     self._changes[change.role].append((event.t_s, word))
             if not isinstance(change, StateData) or event.database != self.database or change.why == SAFETY:
                 continue
-            before, after = (_state(name) for name in (change.old, change.new))
+            before, new_state = (_state(name) for name in (change.old, change.new))
             lane = self._changes.setdefault(str(event.server), [(0.0, before)])
-            lane.append((event.t_s, after))
+            lane.append((event.t_s, new_state))
 
     def follow(self, standings: Sequence[SampledState], times_s: Array) -> None:
         """Add the state of the servers at each sample. A server without a running instance has no state."""
@@ -328,8 +328,8 @@ def _mark_downtime(
     for (from_s, running), to_s in zip(runs, ends, strict=bool(runs)):
         if not running:
             before = [TimelineSpan(s.from_s, min(s.to_s, from_s), s.what) for s in spans if s.from_s < from_s]
-            after = [TimelineSpan(max(s.from_s, to_s), s.to_s, s.what) for s in spans if s.to_s > to_s]
-            spans = [*before, TimelineSpan(from_s, to_s, DOWN), *after]
+            later_spans = [TimelineSpan(max(s.from_s, to_s), s.to_s, s.what) for s in spans if s.to_s > to_s]
+            spans = [*before, TimelineSpan(from_s, to_s, DOWN), *later_spans]
     return spans
 
 

@@ -140,7 +140,8 @@ class Caption(QGraphicsItem):
         metrics = [QFontMetricsF(font) for _, font, _ in pieces]
         space = metrics[0].horizontalAdvance(" ")
         widths = [
-            one.horizontalAdvance(text) + space for one, (text, _, _) in zip(metrics, pieces, strict=True)
+            font_metrics.horizontalAdvance(text) + space
+            for font_metrics, (text, _, _) in zip(metrics, pieces, strict=True)
         ]
         box = QRectF(0.0, 0.0, sum(widths), metrics[0].height())
         if box != self._box:
@@ -195,8 +196,8 @@ class ChartPanel:
         self.plot.setMouseEnabled(x=False, y=False)
         self.plot.hideButtons()
         self.plot.hideAxis("bottom")  # one shared scale is below all plots
-        for side in ("bottom", "top", "right"):  # hidden axes would still be updated in each frame
-            self.plot.getAxis(side).unlinkFromView()
+        for axis_side in ("bottom", "top", "right"):  # hidden axes would still be updated in each frame
+            self.plot.getAxis(axis_side).unlinkFromView()
         self.plot.vb.setDefaultPadding(0.0)
         self.background = Background()
         self.background.setFlag(QGraphicsItem.GraphicsItemFlag.ItemClipsToShape, False)

@@ -119,17 +119,17 @@ LOG: Final = "log_used_kb"
 def expected(history: CounterHistory, world: World, database: str) -> dict[str, str]:
     """Return counter -> its prediction in words; counters without a prediction are omitted."""
     end_s = history.end_s
-    found: dict[str, str] = {}
+    predictions: dict[str, str] = {}
     for name, words in QUEUES.items():
         t_s, queue_kb = history.samples(name, end_s - series.PACE_S, end_s)
         left_s = series.until_empty_s(t_s, queue_kb)
         if left_s and queue_kb[-1] >= QUEUE_WORTH_KB:
-            found[name] = tr(words).format(time=formatting.seconds(left_s, 0))
+            predictions[name] = tr(words).format(time=formatting.seconds(left_s, 0))
     t_s, used_kb = history.samples(LOG, end_s - series.PACE_S, end_s)
     left_s = series.until_full_s(t_s, used_kb, _log_room_kb(world, database))
     if left_s is not None and left_s < LOG_WORTH_S:
-        found[LOG] = tr("full in about {time}").format(time=formatting.seconds(left_s, 0))
-    return found
+        predictions[LOG] = tr("full in about {time}").format(time=formatting.seconds(left_s, 0))
+    return predictions
 
 
 def sentences(expected: Mapping[str, str], sample_ticks: int) -> list[str]:
@@ -152,5 +152,5 @@ def _log_room_kb(world: World, database: str) -> float:
     copies = sorted(world.copies_of(database), key=lambda copy: copy.db_state is not DbState.ONLINE)
     if not copies:
         return math.inf
-    others = volumes.log_room_kb(copies[0]) - copies[0].log_size_kb
-    return volumes.log_limit_kb(world, copies[0]) + others
+    growth_room_kb = volumes.log_room_kb(copies[0]) - copies[0].log_size_kb
+    return volumes.log_limit_kb(world, copies[0]) + growth_room_kb

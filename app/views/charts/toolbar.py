@@ -49,11 +49,11 @@ class ChartTools(QWidget):
         self._all.hide()
         self._counter_menu = QMenu(self, toolTipsVisible=True)
         self._counter_menu.setObjectName("counters")
-        for one in COUNTERS.values():
+        for counter_choice in COUNTERS.values():
             action = self._counter_menu.addAction("")
-            action.setToolTip(tr(one.help))
+            action.setToolTip(tr(counter_choice.help))
             action.setCheckable(True)
-            action.setData(one.name)
+            action.setData(counter_choice.name)
             action.triggered.connect(self._choose_counters)
         choose = QAction(tr("Counters ▾"), self)
         choose.setMenu(self._counter_menu)
@@ -71,8 +71,12 @@ class ChartTools(QWidget):
     def name_counters(self, of_groups: bool) -> None:
         """Name counters for primary and secondary, if the copies are replicas of availability groups."""
         for action in self._counter_menu.actions():
-            named = counter(action.data(), of_groups)
-            action.setText(f"{tr(named.title)} ({named.unit.name})" if named.unit.name else tr(named.title))
+            counter_name = counter(action.data(), of_groups)
+            action.setText(
+                f"{tr(counter_name.title)} ({counter_name.unit.name})"
+                if counter_name.unit.name
+                else tr(counter_name.title)
+            )
 
     def offer_copies(self, copied: bool) -> None:
         """Offer the counters of copies only where a database can have a second copy."""

@@ -239,8 +239,8 @@ class ClassBoard(QDialog):
         layout = QVBoxLayout(self)
         layout.addLayout(lay_label_row(GAP_PX, self.title, self.code, self.copy))
         layout.addLayout(lay_label_row(GAP_PX, self.state, self.sheet, self.paper, self.without))
-        of_all = (self.go, self.freeze, self.next_part, self.finish)
-        layout.addLayout(lay_flow_row(GAP_PX, of_all, (self.needy, self.order, self.nameless)))
+        class_buttons = (self.go, self.freeze, self.next_part, self.finish)
+        layout.addLayout(lay_flow_row(GAP_PX, class_buttons, (self.needy, self.order, self.nameless)))
         self.pages.addWidget(split)
         layout.addWidget(self.pages, 1)
         for part in (self.what, self.who, self.text):  # shrink before the window gets wider than the screen
@@ -305,11 +305,11 @@ class ClassBoard(QDialog):
 
     def _send_quietly(self, line: str) -> None:
         """Send a line of the replay; only the first position of a shared replay is listed as sent."""
-        shown = line.partition(" at ")[0]
-        if shown == self._shown and shown != "partings":
+        shown_line = line.partition(" at ")[0]
+        if shown_line == self._shown and shown_line != "partings":
             self.line_entered.emit(line, "")
             return
-        self._shown = shown
+        self._shown = shown_line
         self._send_line(line)
 
     def show_watched(self, seat: int | None, at_s: float = 0.0, lines: Sequence[str] = ()) -> None:
@@ -369,13 +369,13 @@ class ClassBoard(QDialog):
             self.replay.show_marks(list(map(as_jump_target, board.marks)))
         if self.projector is not None:
             self.projector.show_board(board, tiles)
-        begun = any(map(roster.has_started, tiles)) or board.state != "frozen"
-        self.go.setVisible(begun)  # before that, the lobby starts the class
-        if begun < self._begun:  # the next part waits for its start
+        has_begun = any(map(roster.has_started, tiles)) or board.state != "frozen"
+        self.go.setVisible(has_begun)  # before that, the lobby starts the class
+        if has_begun < self._begun:  # the next part waits for its start
             self.show_watched(None)
-        if begun != self._begun:
-            self.side.setCurrentIndex(int(begun))
-        self._begun = begun
+        if has_begun != self._begun:
+            self.side.setCurrentIndex(int(has_begun))
+        self._begun = has_begun
         needy = sum(map(roster.needs_help, tiles))
         self.needy.setText(trn("{n} needs you", "{n} need you", needy).format(n=needy) if needy else "")
         self.state.setText(roster.describe_class(board, tiles, self.nameless.isChecked()))
@@ -383,13 +383,13 @@ class ClassBoard(QDialog):
 
     def _enable_actions(self, board: DashboardUpdate) -> None:
         """Enable the actions that have an effect in the state of the class."""
-        is_last, stopped = (
+        is_last, has_stopped = (
             board.part_number == board.parts,
             any(tile.stopped for tile in self._tiles.values()),
         )
         self.freeze.setEnabled(board.state == "running")
         for button in (self.go, self.lobby.start):
-            button.setEnabled(board.state == "frozen" or (stopped and not self._is_over))
+            button.setEnabled(board.state == "frozen" or (has_stopped and not self._is_over))
         for part in (self.finish, self.of_seat["take"], self.of_seat["give"], self.events):
             part.setEnabled(not self._is_over)
         self.finish.setText(tr("&End class") if is_last else tr("&End this part"))
@@ -483,14 +483,14 @@ class ClassBoard(QDialog):
         """Send *line* to a number, a group or all."""
         word = line.split()[1] if " " in line else ALL
         if word.startswith("@"):
-            who = tr("Group {name}").format(name=word[1:])
+            recipient = tr("Group {name}").format(name=word[1:])
         elif word.isdigit() and int(word) in self._tiles:
-            who = self._describe_seat(self._tiles[int(word)])
+            recipient = self._describe_seat(self._tiles[int(word)])
         else:
-            who = tr("All seats")
+            recipient = tr("All seats")
         self.show_problem("")
-        self.sent.appendPlainText(f"{datetime.now():%H:%M:%S}  {who}: {line}")
-        self.line_entered.emit(line, who)
+        self.sent.appendPlainText(f"{datetime.now():%H:%M:%S}  {recipient}: {line}")
+        self.line_entered.emit(line, recipient)
 
     def show_failed_start(self, reason: str) -> None:
         """Show that the class could not start, and why."""
@@ -521,12 +521,12 @@ class ClassBoard(QDialog):
 
     def _send_to_recipient(self, line: str) -> bool:
         """Send *line* to the selected recipient. Return False without one."""
-        who = str(self.who.currentData())
-        if ("{seat}" in line or ("{who}" in line and who == SELECTED)) and self.selected_seat is None:
+        recipient = str(self.who.currentData())
+        if ("{seat}" in line or ("{who}" in line and recipient == SELECTED)) and self.selected_seat is None:
             self.show_problem(tr("Select a seat first."))
             return False
-        who = str(self.selected_seat) if who == SELECTED else who
-        self._send_line(line.replace("{who}", who).replace("{seat}", str(self.selected_seat)).strip())
+        recipient = str(self.selected_seat) if recipient == SELECTED else recipient
+        self._send_line(line.replace("{who}", recipient).replace("{seat}", str(self.selected_seat)).strip())
         return True
 
     def _send(self) -> None:
@@ -548,11 +548,11 @@ class ClassBoard(QDialog):
 
     def _enable(self, enabled: bool) -> None:
         of_seat = (*self.of_seat.values(), self.open_replay)
-        others = (
+        enabled_states = (
             self.copy, self.sheet, self.paper, self.without, self.report, self.freeze, self.go, self.finish, self.send,
             self.lobby.start, self.lobby.check,
         )  # fmt: skip
-        for button in (*others, *of_seat):
+        for button in (*enabled_states, *of_seat):
             button.setEnabled(enabled)
 
     def _save_paper(self) -> None:
@@ -575,9 +575,9 @@ class ClassBoard(QDialog):
         self._save_file(tr("Save the report of the class"), "class.zip", tr("Reports") + " (*.zip)", send)
 
     def _save_file(self, title: str, name: str, kind: str, send: Callable[[str], None]) -> None:
-        chosen, _ = QFileDialog.getSaveFileName(self, title, name, kind)
-        if chosen:
-            send(chosen)
+        chosen_file, _ = QFileDialog.getSaveFileName(self, title, name, kind)
+        if chosen_file:
+            send(chosen_file)
 
     def _hand_in(self) -> None:
         names, _ = QFileDialog.getOpenFileNames(self, tr("Import seat logs"), "", seat_files())

@@ -111,10 +111,10 @@ class StartClass(QDialog):
 
     def _list_addresses(self, addresses: Sequence[InterfaceAddress]) -> None:
         """Offer all addresses together, then each one."""
-        everything = ", ".join(one.address for one in addresses)
-        self.address.addItem(everything or tr("no network: only seats on this computer"), EVERYWHERE[0])
+        address_list = ", ".join(address.address for address in addresses)
+        self.address.addItem(address_list or tr("no network: only seats on this computer"), EVERYWHERE[0])
         if len(addresses) > 1:
-            self.address.setItemText(0, tr("all addresses: {addresses}").format(addresses=everything))
+            self.address.setItemText(0, tr("all addresses: {addresses}").format(addresses=address_list))
             for address in addresses:
                 self.address.addItem(f"{address.address} ({address.interface})", address.address)
 

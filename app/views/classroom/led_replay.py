@@ -263,14 +263,14 @@ class ReplayPage(QWidget):
     def show_seats(self, seats: Sequence[tuple[int, str]]) -> None:
         """Offer the seats of the class; the selection is kept."""
         for index, box in enumerate(self.seats):
-            known = [(None, tr("no second seat"))] if index else []
-            wanted = [*known, *seats]
-            if [box.itemData(row) for row in range(box.count())] != [number for number, _ in wanted]:
-                chosen = box.currentData()
+            no_seat_entry = [(None, tr("no second seat"))] if index else []
+            entries = [*no_seat_entry, *seats]
+            if [box.itemData(row) for row in range(box.count())] != [number for number, _ in entries]:
+                chosen_seat = box.currentData()
                 box.clear()
-                for number, name in wanted:
+                for number, name in entries:
                     box.addItem(name, number)
-                box.setCurrentIndex(max(0, box.findData(chosen)))
+                box.setCurrentIndex(max(0, box.findData(chosen_seat)))
 
     def show_marks(self, marks: Sequence[JumpTarget]) -> None:
         """Offer the marks of the instructor as jump targets."""
@@ -308,19 +308,19 @@ class ReplayPage(QWidget):
             next((row for number in group if (row := self.seats[0].findData(number)) >= 0), None)
             for group in target.groups
         ]
-        shown = [self.seats[0].itemData(row) for row in rows if row is not None]
-        if target.groups and not shown:
+        shown_seats = [self.seats[0].itemData(row) for row in rows if row is not None]
+        if target.groups and not shown_seats:
             self.time.setText(tr("The seats at this moment do not allow watching."))
             return
-        if shown:
-            for box, number in zip(self.seats, (*shown, None), strict=False):
+        if shown_seats:
+            for box, number in zip(self.seats, (*shown_seats, None), strict=False):
                 box.setCurrentIndex(max(0, box.findData(number)))
         self._ask_for_runs(ticks(target.t_s))
 
     def open_seat(self, seat: int, t_s: float) -> None:
         """Show the run of one seat, or of the first seat that allows it."""
-        others = [self.seats[0].itemData(row) for row in range(self.seats[0].count())]
-        self.jump_to(JumpTarget(t_s, "", ((seat, *others),)))
+        listed_seats = [self.seats[0].itemData(row) for row in range(self.seats[0].count())]
+        self.jump_to(JumpTarget(t_s, "", ((seat, *listed_seats),)))
 
     def _ask_for_runs(self, tick: Tick) -> None:
         self._wanted_tick = tick

@@ -35,8 +35,8 @@ TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteraction
 def describe_arrivals(tiles: Sequence[Tile]) -> str:
     """Describe how many seats have joined, and how many of them are ready."""
     ready = sum(roster.is_ready(tile) for tile in tiles)
-    joined = trn("{n} seat has joined", "{n} seats have joined", len(tiles)).format(n=len(tiles))
-    return f"{joined}, " + trn("{n} is ready", "{n} are ready", ready).format(n=ready)
+    joined_text = trn("{n} seat has joined", "{n} seats have joined", len(tiles)).format(n=len(tiles))
+    return f"{joined_text}, " + trn("{n} is ready", "{n} are ready", ready).format(n=ready)
 
 
 class Lobby(QWidget):
@@ -86,8 +86,8 @@ class Lobby(QWidget):
         column = QVBoxLayout(self)
         for part in (self.how, self.code, self.address, self.arrivals):
             column.addWidget(part)
-        for below in (self.start, self.check, self.findings, self.late):
-            column.addWidget(below)
+        for control in (self.start, self.check, self.findings, self.late):
+            column.addWidget(control)
         column.addWidget(self.copy_hint)
         column.addWidget(self.qr, 1)  # last: on a small screen the buttons stay visible
 
@@ -158,8 +158,8 @@ RESULTS: Final = (
 
 def _dots(tile: Tile) -> str:
     goals = tile.verdict["goals"] if tile.verdict is not None else {}
-    met = sum(met_t_s is not None for met_t_s in goals.values())
-    return "●" * met + "○" * (len(goals) - met)
+    met_count = sum(met_t_s is not None for met_t_s in goals.values())
+    return "●" * met_count + "○" * (len(goals) - met_count)
 
 
 def _final_score(tile: Tile) -> str:
@@ -220,7 +220,9 @@ class ProjectorView(QWidget):
     def show_on_projector(self) -> None:
         """Fill another screen than that of the instructor, or this one if there is no other."""
         screen = self.screen()
-        other_screens = [one for one in QGuiApplication.screens() if one is not screen]
+        other_screens = [
+            screen_choice for screen_choice in QGuiApplication.screens() if screen_choice is not screen
+        ]
         if other_screens:
             self.setGeometry(other_screens[0].availableGeometry())
         self.showMaximized()
@@ -228,8 +230,8 @@ class ProjectorView(QWidget):
     def show_board(self, board: DashboardUpdate, tiles: Sequence[Tile]) -> None:
         """Show the names in the lobby, numbers while the class runs, and both with points at the end."""
         self.title.setText("\n".join(filter(None, (self._title, roster.describe_part(board)))))
-        over = board.state == "over"
-        lobby = not over and not any(map(roster.has_started, tiles))
+        is_over = board.state == "over"
+        lobby = not is_over and not any(map(roster.has_started, tiles))
         for part in (self.how, self.code, self.address, self.qr):
             part.setVisible(lobby)
         self.tiles.setVisible(not lobby)
@@ -244,7 +246,7 @@ class ProjectorView(QWidget):
         self.clock.setText(formatting.run_time(at_s))
         self.state.setText(roster.describe_pace(board))
         self.tiles.setColumnHidden(len(RESULTS) - 1, not any(map(_final_score, tiles)))
-        if over:
+        if is_over:
             tiles = sorted(tiles, key=lambda tile: -float(_final_score(tile) or 0.0))
-        shown = [replace(tile, name=tr("Seat {n}").format(n=tile.seat)) for tile in tiles]
-        self.tiles.table.replace(shown)
+        anonymous_tiles = [replace(tile, name=tr("Seat {n}").format(n=tile.seat)) for tile in tiles]
+        self.tiles.table.replace(anonymous_tiles)

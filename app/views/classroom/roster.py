@@ -89,12 +89,12 @@ def find_state(tile: Tile) -> RosterState:
         return RosterState(tr("Frozen"), sign="pause")
     mistake = find_mistake(tile)
     if mistake is not None and tile.at_s - mistake[0] <= MISTAKE_SHOWN_S:
-        at_s, lost = mistake
-        text = tr("Lost {n} points at {t}").format(n=f"{lost:.0f}", t=formatting.run_time(at_s))
+        at_s, lost_points = mistake
+        text = tr("Lost {n} points at {t}").format(n=f"{lost_points:.0f}", t=formatting.run_time(at_s))
         return RosterState(text, _last_input(tile), "bad", "close")
     if verdict is not None and verdict["stuck_since_s"] is not None:
-        since = formatting.run_time(verdict["stuck_since_s"])
-        return RosterState(tr("Idle since {t}").format(t=since), tone="warn", sign="warning")
+        stuck_since = formatting.run_time(verdict["stuck_since_s"])
+        return RosterState(tr("Idle since {t}").format(t=stuck_since), tone="warn", sign="warning")
     unverified = other_version and tr("{version}, its states are not verified").format(version=other_version)
     return RosterState(tr("Active"), unverified, "ok", "check")
 
@@ -102,9 +102,9 @@ def find_state(tile: Tile) -> RosterState:
 def find_mistake(tile: Tile) -> tuple[float, float] | None:
     """Return time in seconds and lost points of the last loss that is a blunder; None without one."""
     losses = [
-        (after[0], before[1] - after[1])
-        for before, after in pairwise(tile.worth)
-        if before[1] - after[1] >= BLUNDER
+        (later_value[0], before[1] - later_value[1])
+        for before, later_value in pairwise(tile.worth)
+        if before[1] - later_value[1] >= BLUNDER
     ]
     return losses[-1] if losses else None
 
@@ -132,10 +132,10 @@ def score(tile: Tile) -> str:
 
 def format_points(tile: Tile) -> str:
     """Format the points so far, and the points that are still possible; empty if nothing is scored."""
-    now, possible = score(tile), tile.reachable
+    current_score, possible = score(tile), tile.reachable
     if possible is None:
-        return now
-    return tr("{n} of {all} possible").format(n=now or "0", all=f"{possible:.0f}")
+        return current_score
+    return tr("{n} of {all} possible").format(n=current_score or "0", all=f"{possible:.0f}")
 
 
 def _format_reachable(tile: Tile) -> str:
@@ -176,14 +176,14 @@ def _describe_seat_place(tile: Tile) -> str:
 
 def describe_seat(tile: Tile, goal_texts: Mapping[str, str]) -> str:
     """Describe state, goals, score and last command of a seat in lines."""
-    status, found = find_state(tile), tile.verdict
+    status, verdict = find_state(tile), tile.verdict
     lines = [": ".join(filter(None, (status.text, status.detail)))]
-    for name, met_s in (found["goals"] if found is not None else {}).items():
+    for name, met_s in (verdict["goals"] if verdict is not None else {}).items():
         goal = goal_texts.get(name, name)
         lines.append(f"○ {goal}" if met_s is None else f"✓ {formatting.run_time(met_s)}  {goal}")
-    if found is not None and found["score"] is not None:
+    if verdict is not None and verdict["score"] is not None:
         lines.append(tr("Score: {points}").format(points=format_points(tile)))
-        lines.append(tr("Downtime: {t}").format(t=formatting.run_time(found["downtime_s"])))
+        lines.append(tr("Downtime: {t}").format(t=formatting.run_time(verdict["downtime_s"])))
     if _last_input(tile):
         lines.append(
             tr("Last command {at}: {line}").format(at=_last_input_time(tile), line=_last_input(tile))
@@ -203,35 +203,35 @@ def describe_part(board: DashboardUpdate) -> str:
 def describe_class(board: DashboardUpdate, tiles: Sequence[Tile], nameless: bool) -> str:
     """Describe seats, times and state of the class in one line."""
     connected_count = sum(bool(tile.connected) for tile in tiles)
-    said = trn("{n} seat", "{n} seats", len(tiles)).format(n=len(tiles))
-    said = f"{describe_part(board)} {said}".lstrip()
-    said += ", " + tr("{n} connected").format(n=connected_count)
+    description = trn("{n} seat", "{n} seats", len(tiles)).format(n=len(tiles))
+    description = f"{describe_part(board)} {description}".lstrip()
+    description += ", " + tr("{n} connected").format(n=connected_count)
     if board.clock_s is not None:
-        said += ", " + tr("class clock {t}").format(t=formatting.run_time(board.clock_s))
+        description += ", " + tr("class clock {t}").format(t=formatting.run_time(board.clock_s))
     if board.ends_in_s is not None:
         ends = datetime.now() + timedelta(seconds=board.ends_in_s)
-        said += ", " + tr("end at about {time}").format(time=f"{ends:%H:%M}")
+        description += ", " + tr("end at about {time}").format(time=f"{ends:%H:%M}")
     if board.not_frozen and board.state != "over":
-        return f"{said}. " + (
+        return f"{description}. " + (
             tr("Not frozen yet: {n}.").format(n=len(board.not_frozen))
             if nameless
             else tr("Not frozen yet: {names}.").format(names=", ".join(board.not_frozen))
         )
     if board.state == "frozen" and not any(map(has_started, tiles)):
-        return f"{said}. " + tr("Waiting for the start.")
-    return f"{said}. {describe_pace(board)}"
+        return f"{description}. " + tr("Waiting for the start.")
+    return f"{description}. {describe_pace(board)}"
 
 
 def _describe_break(left_s: float) -> str:
-    back = datetime.now() + timedelta(seconds=left_s)
-    return tr("break until {time}").format(time=f"{back:%H:%M}")
+    end_time = datetime.now() + timedelta(seconds=left_s)
+    return tr("break until {time}").format(time=f"{end_time:%H:%M}")
 
 
 def describe_pace(board: DashboardUpdate) -> str:
     """Describe whether the class runs, in one sentence without the seats."""
     if board.state == "over":
-        more = board.part_number < board.parts
-        return tr("This part has ended.") if more else tr("The class has ended.")
+        has_more_parts = board.part_number < board.parts
+        return tr("This part has ended.") if has_more_parts else tr("The class has ended.")
     if board.state == "frozen":
         return (
             tr("Frozen.") if board.break_s is None else tr("Frozen") + f", {_describe_break(board.break_s)}."
@@ -324,8 +324,8 @@ class RosterTable(TableView):
         )
         seat = self.selected_seat
         if self.is_pointed_at():
-            known = {number: index for index, number in enumerate(self.seats)}
-            ordered = sorted(tiles, key=lambda tile: known.get(tile.seat, len(known)))
+            indexes_by_seat = {number: index for index, number in enumerate(self.seats)}
+            ordered = sorted(tiles, key=lambda tile: indexes_by_seat.get(tile.seat, len(indexes_by_seat)))
         else:
             ordered = sorted(tiles, key=lambda tile: (*sort_key(tile), tile.seat))
         self.seats = [tile.seat for tile in ordered]

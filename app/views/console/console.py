@@ -346,9 +346,9 @@ class Console(QWidget):
     @Slot(str)
     def show_refusal(self, reason: str, window_id: str = "") -> None:
         """Show that the last line, or that of a window, was refused; it may have been a batch of this console."""
-        verb, _, rest = self._sending.partition(" ")
+        verb, _, arguments = self._sending.partition(" ")
         if verb == "ps":
-            node, _, command = rest.partition(" ")
+            node, _, command = arguments.partition(" ")
             self.tabs.shell_on(node).show_refusal(command, reason)
         window = self.tabs.window_called(window_id or self._sending)
         if window is not None and window.state == "sent":
@@ -424,10 +424,12 @@ class Console(QWidget):
             action.triggered.connect(lambda _=False, node=node: self.open_shell(node))
         if self.tabs.closed:
             put_heading(self._new_menu, tr("Closed windows"))
-        for number, closed in enumerate(self.tabs.closed):
-            first = closed.text.strip().splitlines()[0]
-            text = f"{closed.server}: {first[:50]}" + (f"  ({closed.drill})" if closed.drill else "")
-            action = self._new_menu.addAction(self.tabs.square(closed.server), text)
+        for number, closed_window in enumerate(self.tabs.closed):
+            first = closed_window.text.strip().splitlines()[0]
+            text = f"{closed_window.server}: {first[:50]}" + (
+                f"  ({closed_window.drill})" if closed_window.drill else ""
+            )
+            action = self._new_menu.addAction(self.tabs.square(closed_window.server), text)
             action.triggered.connect(lambda _=False, number=number: self.tabs.reopen(number))
 
     def _pop_servers(self) -> None:
@@ -462,11 +464,11 @@ class Console(QWidget):
         window = self.current
         if window is None:
             return
-        wanted = history.places(window.editor.toPlainText())
-        if not wanted:
+        placeholders = history.places(window.editor.toPlainText())
+        if not placeholders:
             window.editor.message_ready.emit(tr("This text has no template parameters."))
             return
-        dialog = history.PlacesDialog(wanted, self)
+        dialog = history.PlacesDialog(placeholders, self)
         if dialog.exec() == QDialog.DialogCode.Accepted:
             window.editor.replace_all(history.filled(window.editor.toPlainText(), dialog.values))
         dialog.deleteLater()

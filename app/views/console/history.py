@@ -136,9 +136,9 @@ class QueryHistory(QWidget):
             signal.emit(batch.window, batch.text)
 
     def _refresh(self) -> None:
-        some = self.table.currentIndex().isValid()
-        self._open.setEnabled(some)
-        self._run.setEnabled(some)
+        has_selection = self.table.currentIndex().isValid()
+        self._open.setEnabled(has_selection)
+        self._run.setEnabled(has_selection)
 
 
 PLACE: Final = re.compile(r"<([^,<>\n]++),([^,<>\n]*+),([^<>\n]*+)>")
@@ -166,10 +166,10 @@ SNIPPETS: Final = tuple(
 
 def places(text: str) -> list[TemplateParameter]:
     """Return the placeholders of a text, each name once, in order."""
-    found: dict[str, TemplateParameter] = {}
-    for name, kind, value in ([part.strip() for part in found] for found in PLACE.findall(text)):
-        found.setdefault(name.lower(), TemplateParameter(name, kind, value))
-    return list(found.values())
+    parameters: dict[str, TemplateParameter] = {}
+    for name, kind, value in ([part.strip() for part in place_match] for place_match in PLACE.findall(text)):
+        parameters.setdefault(name.lower(), TemplateParameter(name, kind, value))
+    return list(parameters.values())
 
 
 def filled(text: str, values: dict[str, str]) -> str:

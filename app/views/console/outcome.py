@@ -130,15 +130,15 @@ def as_text(outcome: BatchOutcome) -> str:
     """Return messages and results in order, up to the amount that a person reads."""
     lines = [text[:TEXT_MESSAGE_CHARACTERS] for text, _, _ in islice(message_lines(outcome), TEXT_MESSAGES)]
     parts: list[str] = []
-    line_count, left, missing = 0, TEXT_CELLS, 0
+    line_count, remaining_cells, missing = 0, TEXT_CELLS, 0
     for result in outcome.results:
         parts.append("\n".join(lines[line_count : result.after_messages]))
         line_count = max(line_count, result.after_messages)
-        rows = result.rows[: left // max(1, len(result.columns))]
+        rows = result.rows[: remaining_cells // max(1, len(result.columns))]
         missing += len(result.rows) - len(rows)
-        if left <= 0:
+        if remaining_cells <= 0:
             continue
-        left -= (1 + len(rows)) * len(result.columns)
+        remaining_cells -= (1 + len(rows)) * len(result.columns)
         cells = [[formatting.cell(value)[:TEXT_CHARACTERS] for value in row] for row in rows]
         parts.append(formatting.text_table(list(result.columns), cells))
     parts.append("\n".join(lines[line_count:]))

@@ -492,13 +492,13 @@ class QueryWindow(QWidget):
         """Handle F6: cycle through editor, results and messages; from anywhere else go to the editor."""
         indexes = [index for index in range(self.results.count()) if self.results.isTabVisible(index)]
         stops = [-1, *([] if self.results.isHidden() else indexes)]
-        here = self.results.currentIndex() if has_keys(self.results) else -1
-        elsewhere = here < 0 and not has_keys(self.editor)
-        after = -1 if elsewhere else stops[(stops.index(here) + step) % len(stops)]
-        if after < 0:
+        focus_index = self.results.currentIndex() if has_keys(self.results) else -1
+        is_elsewhere = focus_index < 0 and not has_keys(self.editor)
+        next_index = -1 if is_elsewhere else stops[(stops.index(focus_index) + step) % len(stops)]
+        if next_index < 0:
             self.editor.setFocus()
         else:
-            self.results.setCurrentIndex(after)
+            self.results.setCurrentIndex(next_index)
             self.results.focus_page()
 
     def cycle_focus_back(self) -> None:

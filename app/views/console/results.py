@@ -124,7 +124,7 @@ class Results(QTabWidget):
 
     def show_outcome(self, outcome: BatchOutcome | None) -> None:
         """Show the results of a batch; None clears both pages. The focus stays in them if it was there."""
-        is_held = has_keys(self)
+        has_focus = has_keys(self)
         self._outcome = outcome
         if self._grids.count():
             self._grids = self._new_splitter()
@@ -138,13 +138,13 @@ class Results(QTabWidget):
         self._pending = list(enumerate(results[:GRIDS_SHOWN], start=1))
         self._make_grids()
         self._choose_page()
-        if is_held:
+        if has_focus:
             self.focus_page()
 
     def _make_grids(self) -> None:
         """Create the next grids, and the others after a turn of the window."""
-        now, self._pending = self._pending[:GRIDS_A_TURN], self._pending[GRIDS_A_TURN:]
-        for number, result in now:
+        current_grids, self._pending = self._pending[:GRIDS_A_TURN], self._pending[GRIDS_A_TURN:]
+        for number, result in current_grids:
             grid = _grid(result, number)
             grid.addActions(self.grid_actions)
             self._grids.addWidget(grid)
@@ -154,10 +154,10 @@ class Results(QTabWidget):
 
     def _show_text(self) -> None:
         """Show results as text, created on demand."""
-        wanted = self._outcome if self._as_text else None
-        if wanted is not self._text_of:
-            self._text_of = wanted
-            self._text.setPlainText(as_text(wanted) if wanted else "")
+        outcome = self._outcome if self._as_text else None
+        if outcome is not self._text_of:
+            self._text_of = outcome
+            self._text.setPlainText(as_text(outcome) if outcome else "")
 
     def show_as_text(self, yes: bool) -> None:
         """Show results as text or in grids."""
@@ -259,10 +259,10 @@ class _Messages(QPlainTextEdit):
 
     def _choose_line(self, block: QTextBlock) -> bool:
         """Go to the line of an error; return False if the text is not an error."""
-        is_found = block.userState() > 0
-        if is_found:
+        is_match = block.userState() > 0
+        if is_match:
             self.line_chosen.emit(block.userState())
-        return is_found
+        return is_match
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

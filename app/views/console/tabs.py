@@ -298,11 +298,11 @@ class QueryTabs(QTabWidget):
         grouped = sorted({database for group in world.groups.values() for database in group.databases})
         used = session.database if session is not None else ""
         database = used if used in grouped else grouped[0]
-        own = f"Server={window.server}"
-        strings = [own, f"{own};Database={database};ApplicationIntent=ReadOnly"]
+        own_address = f"Server={window.server}"
+        strings = [own_address, f"{own_address};Database={database};ApplicationIntent=ReadOnly"]
         for listener in sorted(world.listeners):
-            through = f"Server={listener};Database={database}"
-            strings += [through, f"{through};ApplicationIntent=ReadOnly"]
+            listener_address = f"Server={listener};Database={database}"
+            strings += [listener_address, f"{listener_address};ApplicationIntent=ReadOnly"]
         return strings
 
     def reopen(self, number: int) -> None:

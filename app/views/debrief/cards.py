@@ -53,13 +53,13 @@ def _score(total: float, grade: Grade) -> QHBoxLayout:
     number.setWordWrap(False)
     number.setAccessibleName(tr("Score {total} of 100").format(total=formatting.plain_number(total)))
     number.setObjectName("score")
-    of = muted(tr("of 100"))
-    of.setWordWrap(False)
+    maximum_label = muted(tr("of 100"))
+    maximum_label.setWordWrap(False)
     badge = label(grade.text, 1.1, bold=True)
     badge.setWordWrap(False)
     badge.setProperty("badge", grade.tone)
     row.addWidget(number, 0, Qt.AlignmentFlag.AlignBottom)
-    row.addWidget(of, 0, Qt.AlignmentFlag.AlignBottom)
+    row.addWidget(maximum_label, 0, Qt.AlignmentFlag.AlignBottom)
     row.addStretch()
     row.addWidget(badge, 0, Qt.AlignmentFlag.AlignVCenter)
     return row
@@ -134,9 +134,9 @@ class VerdictCard(QFrame):
         buttons = [button for button in self._buttons if not button.isHidden()]
         for widget in buttons:
             widget.ensurePolished()
-        needed = sum(button.sizeHint().width() + self._row.spacing() for button in buttons)
+        needed_width = sum(button.sizeHint().width() + self._row.spacing() for button in buttons)
         direction, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        self._row.setDirection(direction if needed <= room else down)
+        self._row.setDirection(direction if needed_width <= room else down)
 
 
 def _explain(verdict: Verdict | None, model: DebriefModel) -> list[QWidget]:
@@ -170,11 +170,11 @@ def _steps(steps: Sequence[Step]) -> QWidget:
     grid.setColumnStretch(2, 1)
     top = Qt.AlignmentFlag.AlignTop
     for number, step in enumerate(steps):
-        count, at = label(str(number + 1), bold=True), muted(step.at)
-        for part in (count, at):
+        count, time_label = label(str(number + 1), bold=True), muted(step.at)
+        for part in (count, time_label):
             part.setWordWrap(False)
         grid.addWidget(count, number, 0, top)
-        grid.addWidget(at, number, 1, top | Qt.AlignmentFlag.AlignRight)
+        grid.addWidget(time_label, number, 1, top | Qt.AlignmentFlag.AlignRight)
         grid.addWidget(label(step.text), number, 2, top)
     return box
 

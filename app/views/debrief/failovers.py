@@ -101,13 +101,13 @@ def build_attempt(row: Row) -> QWidget:
     text = tr("{at}  {database}: {kind} failover {from_server} → {to_server}. {why}.")
     reason = said_of(row["why"])
     time = formatting.run_time(row["detected_t_s"])
-    shown = {
+    shown_rows = {
         **row,
         "at": time,
         "kind": formatting.failover_kind(row["kind"]),
         "why": reason[:1].upper() + reason[1:],
     }
-    return label(text.format(**shown))
+    return label(text.format(**shown_rows))
 
 
 def missing(parts: Sequence[Mapping[str, str]]) -> str:
@@ -189,10 +189,14 @@ class _PhaseBar(QWidget):
         line = self.fontMetrics().height()
         spans = self._spans()
         first = self._phases[0][1] if self._phases and spans else 0.0
-        total = max(sum(seconds for _, seconds in self._phases), *(first + took for _, took in spans), 1e-9)
+        total = max(
+            sum(seconds for _, seconds in self._phases),
+            *(first + duration_s for _, duration_s in spans),
+            1e-9,
+        )
         small, bold = theme.sized(self.font(), 0.88), theme.sized(self.font(), 0.92, bold=True)
         metrics = QFontMetricsF(small)
-        left, text_left, tall = 0.0, 0.0, line * 1.5
+        x, text_left, tall = 0.0, 0.0, line * 1.5
         tones = {
             name: colors.idle if series is None else colors.series[series]
             for _, _, name, series in (*PHASES, *INSTANCE_PHASES)
@@ -200,9 +204,9 @@ class _PhaseBar(QWidget):
         tones[ORDERED] = colors.idle
         for name, seconds in self._phases:
             text, width = f"{tr(name)} {formatting.seconds(seconds)}", self.width() * seconds / total
-            box = QRectF(left, 0, max(1.5, width - 1.5), tall)
+            box = QRectF(x, 0, max(1.5, width - 1.5), tall)
             painter.fillRect(box, tones[name])
-            left += width
+            x += width
             if QFontMetricsF(bold).horizontalAdvance(text) + 12 <= box.width():
                 painter.setFont(bold)
                 painter.setPen(colors.on_accent if colors.dark else colors.surface)
@@ -223,6 +227,6 @@ class _PhaseBar(QWidget):
                 QPolygonF([box.topLeft(), box.bottomLeft(), box.bottomRight(), box.topRight()])
             )
             painter.setFont(small if number else bold)
-            below = QRectF(0, box.bottom(), self.width(), line * 1.2)
-            below.moveLeft(box.center().x() - below.width() / 2)
-            painter.drawText(below, Qt.AlignmentFlag.AlignCenter, text)
+            rect_below = QRectF(0, box.bottom(), self.width(), line * 1.2)
+            rect_below.moveLeft(box.center().x() - rect_below.width() / 2)
+            painter.drawText(rect_below, Qt.AlignmentFlag.AlignCenter, text)

@@ -24,12 +24,12 @@ Retry = Callable[[float, str], None]
 
 def retry_button(begin: Tick, due_tick: Tick, action: str, retry: Retry) -> QPushButton:
     """Build a button for a retry from *begin* on, early enough to do *action* by *due_tick*."""
-    left = formatting.seconds((due_tick - begin) / TICKS_PER_S, 0)
+    remaining_time = formatting.seconds((due_tick - begin) / TICKS_PER_S, 0)
     text, notice = tr("Retry from {moment}"), ""
     if due_tick > begin:
         text = tr("Retry {left} before this ({moment})")
-        notice = tr("{left} until {at}: {what}").format(left=left, at=moment(due_tick), what=action)
-    button = QPushButton(text.format(left=left, moment=moment(begin)))
+        notice = tr("{left} until {at}: {what}").format(left=remaining_time, at=moment(due_tick), what=action)
+    button = QPushButton(text.format(left=remaining_time, moment=moment(begin)))
     button.setToolTip(tr("Enough time to look and type. The clock is paused until you press Run."))
     button.clicked.connect(lambda _=False: retry(begin / TICKS_PER_S, notice))
     return button
@@ -68,10 +68,10 @@ def mistakes(
         ]
     )
     if len(mistake_list) > len(worst):
-        more = tr("{count} smaller mistakes are listed in the score below.").format(
+        more_text = tr("{count} smaller mistakes are listed in the score below.").format(
             count=len(mistake_list) - len(worst)
         )
-        rows.append(muted(more))
+        rows.append(muted(more_text))
     return rows
 
 
@@ -89,15 +89,17 @@ def format_counterfactual(action: ActionImpact) -> str:
         return ""
     figures = {row.name: (row.right, row.left) for row in action.outcomes}
     differences = [
-        tr("{name} {there} instead of {here}").format(name=name, there=show(there), here=show(here))
+        tr("{name} {there} instead of {here}").format(
+            name=name, there=show(other_value), here=show(own_value)
+        )
         for key, name, show in (
             ("downtime_s", tr("downtime"), formatting.seconds),
             ("exposed_s", tr("time unprotected"), formatting.seconds),
             ("lost_transactions", tr("lost transactions"), formatting.plain_number),
             ("score", tr("points"), formatting.plain_number),
         )
-        for there, here in [figures.get(key, (0.0, 0.0))]
-        if round(there, 2) != round(here, 2)
+        for other_value, own_value in [figures.get(key, (0.0, 0.0))]
+        if round(other_value, 2) != round(own_value, 2)
     ]
     return tr("Without this mistake: {figures}.").format(figures=", ".join(differences))
 
@@ -119,9 +121,9 @@ def _build_texts(
 
 def _buttons(mistake: Mistake, retry: Retry, watch: Callable[[float], None]) -> FlowLayout:
     cause_tick = mistake.cause_tick
-    at = mistake.tick if cause_tick is None or cause_tick < mistake.retry_tick else cause_tick
-    what = cause(mistake) if mistake.omission else said_of(mistake.what)
-    button = retry_button(mistake.retry_tick, at, short(what, CAUSE_LENGTH_MAX), retry)
+    tick = mistake.tick if cause_tick is None or cause_tick < mistake.retry_tick else cause_tick
+    description = cause(mistake) if mistake.omission else said_of(mistake.what)
+    button = retry_button(mistake.retry_tick, tick, short(description, CAUSE_LENGTH_MAX), retry)
     at_s = mistake.retry_tick / TICKS_PER_S
     look = QPushButton(tr("View this time"))
     look.setToolTip(tr("Show the desk at {moment}").format(moment=moment(mistake.retry_tick)))

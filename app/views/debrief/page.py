@@ -131,8 +131,8 @@ class Debrief(QScrollArea):
             return
         new_review = before.review is not model.review
         self._show_verdict()
-        changed = {*(REVIEWED if new_review else ()), *ANALYZED} if _differ(before, model) else set()
-        for tab in sorted(changed):
+        changed_parts = {*(REVIEWED if new_review else ()), *ANALYZED} if _differ(before, model) else set()
+        for tab in sorted(changed_parts):
             self._fill(tab)
         self._show_state()
 
@@ -223,9 +223,9 @@ class Debrief(QScrollArea):
             row.addWidget(facts, 1)
         button = QPushButton(tr("More"))
         button.setMenu(self._menu(button, model))
-        back = _button(tr("Back to start"), self.left.emit, head, "Esc")
+        back_button = _button(tr("Back to start"), self.left.emit, head, "Esc")
         row.addWidget(button)
-        row.addWidget(back)
+        row.addWidget(back_button)
         return head
 
     def _menu(self, parent: QWidget, model: DebriefModel) -> QMenu:
@@ -258,11 +258,11 @@ class Debrief(QScrollArea):
         lessons = len(verdict.lessons) if verdict is not None else 0
         self._learn.setText(tr("Learn from your mistakes ({count})").format(count=lessons))
         self._learn.setVisible(bool(lessons) and model.can_retry)
-        well = model.summary().passed_well and bool(model.next_title)
-        self._choose_primary(self._next_button if well else self._retry)
-        self._next_button.set_key("Enter" if well else "N")
+        has_done_well = model.summary().passed_well and bool(model.next_title)
+        self._choose_primary(self._next_button if has_done_well else self._retry)
+        self._next_button.set_key("Enter" if has_done_well else "N")
         self._retry.set_key(
-            "Enter" if not well else "V" if verdict is not None and verdict.retry is None else "R"
+            "Enter" if not has_done_well else "V" if verdict is not None and verdict.retry is None else "R"
         )
         self._card.show_primary(self._primary)
         self._fit_buttons()
@@ -343,7 +343,7 @@ class Debrief(QScrollArea):
             EXPORT: lambda: tabs.export_tab(model, do),
         }
         page = self._tabs.widget(tab)
-        at = page.verticalScrollBar().value() if isinstance(page, QScrollArea) else 0
+        scroll_position = page.verticalScrollBar().value() if isinstance(page, QScrollArea) else 0
         area = tabs.scrolled(makers[tab]())
         current = self._tabs.currentIndex()
         self._tabs.blockSignals(True)
@@ -353,9 +353,13 @@ class Debrief(QScrollArea):
         self._tabs.blockSignals(False)
         if page is not None:
             page.deleteLater()
-        if (widget := area.widget()) is not None and (layout := widget.layout()) is not None and at:
+        if (
+            (widget := area.widget()) is not None
+            and (layout := widget.layout()) is not None
+            and scroll_position
+        ):
             layout.activate()
-            area.verticalScrollBar().setValue(at)
+            area.verticalScrollBar().setValue(scroll_position)
 
     def _show_state(self) -> None:
         """Show the state of the analysis in the corner."""
@@ -382,8 +386,10 @@ class Debrief(QScrollArea):
             return
         begin_s = self._begin_s()
         text = tr("Retry {left} before {at} ({moment})") if begin_s < t_s else tr("Retry from {moment}")
-        left, at = formatting.seconds(t_s - begin_s, 0), formatting.run_time(t_s, 1)
-        self._retry_here.setText(text.format(left=left, at=at, moment=formatting.run_time(begin_s, 1)))
+        remaining_time, time_text = formatting.seconds(t_s - begin_s, 0), formatting.run_time(t_s, 1)
+        self._retry_here.setText(
+            text.format(left=remaining_time, at=time_text, moment=formatting.run_time(begin_s, 1))
+        )
         self._retry_here.setVisible(True)
         self._retry_here.setFocus(Qt.FocusReason.OtherFocusReason)
         self.ensureWidgetVisible(self._retry_here)
@@ -400,10 +406,10 @@ class Debrief(QScrollArea):
         model = self._model
         if model is None:
             return []
-        marked = [marker.t_s for marker in model.course().markers]
-        marked += [t_s for item in model.report["score"]["items"] for t_s in item.get("at_s") or ()]
+        marker_times = [marker.t_s for marker in model.course().markers]
+        marker_times += [t_s for item in model.report["score"]["items"] for t_s in item.get("at_s") or ()]
         moves = model.account.moves if model.account is not None else ()
-        return marked + [move.tick / TICKS_PER_S for move in moves]
+        return marker_times + [move.tick / TICKS_PER_S for move in moves]
 
     # --- events ---------------------------------------------------------------------------------------------
 

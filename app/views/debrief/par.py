@@ -124,13 +124,13 @@ class ValueCurve(QWidget):
 
     def _move_at(self, x: float) -> RunSegment | None:
         """Return the nearby action, or the wait at that point."""
-        near = [
+        near_moves = [
             (abs(self.point(move.tick, 0.0).x() - x), -move.regret, index)
             for index, move in enumerate(self._moves)
             if move.line != WAITING
         ]
-        if near and min(near)[0] <= NEAR_PX:
-            return self._moves[min(near)[2]]
+        if near_moves and min(near_moves)[0] <= NEAR_PX:
+            return self._moves[min(near_moves)[2]]
         tick = self._tick_at(x)
         return next((move for move in self._moves if move.tick <= tick <= move.until), None)
 
@@ -201,8 +201,8 @@ class ValueCurve(QWidget):
                 else middle.x() - GAP_PX - width
             )
             painter.setPen(colors.named(TONES[move.label][1]))
-            where = QRectF(x, middle.y() - metrics.height(), width, metrics.height())
-            painter.drawText(where, Qt.AlignmentFlag.AlignLeft, text)
+            text_rect = QRectF(x, middle.y() - metrics.height(), width, metrics.height())
+            painter.drawText(text_rect, Qt.AlignmentFlag.AlignLeft, text)
 
     def _paint_no_return(self, painter: QPainter, box: QRectF) -> None:
         tick = self._account.point_of_no_return
@@ -215,8 +215,8 @@ class ValueCurve(QWidget):
         text = of.format_no_return(tick)
         width = metrics.horizontalAdvance(text) + 2
         x = min(max(box.left(), x - width / 2), box.right() - width)
-        where = QRectF(x, box.top() - metrics.height() * 1.2, width, metrics.height())
-        painter.drawText(where, Qt.AlignmentFlag.AlignLeft, text)
+        text_rect = QRectF(x, box.top() - metrics.height() * 1.2, width, metrics.height())
+        painter.drawText(text_rect, Qt.AlignmentFlag.AlignLeft, text)
 
     # --- mouse and keys -------------------------------------------------------------------------------------
 
@@ -234,10 +234,10 @@ class ValueCurve(QWidget):
         """Return the tip for a tick: the points that could still be reached, and the cost of *move*."""
         if move is None:
             return ""
-        worth = move.before if move.line != WAITING else self._compute_value(tick)
+        value = move.before if move.line != WAITING else self._compute_value(tick)
         lines = [
             tr("{moment}: {points} points still possible").format(
-                moment=moment(tick), points=of.format_points(worth)
+                moment=moment(tick), points=of.format_points(value)
             ),
             format_move(move, self._choices_by_question, self._account.last_chance, self._refused),
         ]
@@ -294,12 +294,12 @@ class ValueCurveLegend(QWidget):
     def _places(self, width: float) -> list[tuple[QPointF, str, str]]:
         """Return upper left corner, tone and text of each entry."""
         metrics = QFontMetricsF(theme.sized(self.font(), 0.85))
-        left = lane_sides(self)[0]
-        x, y, places = left, 0.0, []
+        left_px = lane_sides(self)[0]
+        x, y, places = left_px, 0.0, []
         for tone, words in self._entries:
             room = SAMPLE_PX + 6.0 + metrics.horizontalAdvance(words)
-            if x > left and x + room > width:
-                x, y = left, y + 1.3 * metrics.height()
+            if x > left_px and x + room > width:
+                x, y = left_px, y + 1.3 * metrics.height()
             places.append((QPointF(x, y), tone, words))
             x += room + 1.5 * metrics.height()
         return places
@@ -518,16 +518,18 @@ def _retry_button(
     best: Best, chance: LastChance | None, retry: Retry, choices_by_question: Mapping[str, Sequence[str]]
 ) -> QPushButton:
     """Build a button for a retry before the action, early enough for the best one."""
-    begin, due = find_retry_start(best)
+    begin, due_tick = find_retry_start(best)
     first = next(iter(best.plan[best.done :]), None)
     if best.line != WAITING:
-        what = tr("your next action was {act}.").format(act=format_line(best.line, choices_by_question))
+        next_action_text = tr("your next action was {act}.").format(
+            act=format_line(best.line, choices_by_question)
+        )
     elif chance is not None:
-        what = tr("last chance to meet all goals: {act}.").format(
+        next_action_text = tr("last chance to meet all goals: {act}.").format(
             act=format_first_step(chance, choices_by_question)
         )
     else:
-        what = tr("best continuation: {act}.").format(
+        next_action_text = tr("best continuation: {act}.").format(
             act=tr("do nothing more") if first is None else format_input(first, choices_by_question)
         )
-    return retry_button(begin, due, what, retry)
+    return retry_button(begin, due_tick, next_action_text, retry)

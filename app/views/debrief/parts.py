@@ -81,15 +81,15 @@ def _list(head: Sequence[str], rows: Sequence[Sequence[str | QWidget]]) -> QWidg
     box, grid = _grid(12, 2)
     grid.setColumnStretch(1, 1)
     line = 0
-    for first, *others in rows:
+    for first, *other_cells in rows:
         mark = label(first) if isinstance(first, str) else first
         if isinstance(mark, QLabel):
             mark.setWordWrap(False)
         grid.addWidget(mark, line, 0, Qt.AlignmentFlag.AlignTop)
-        for index, (title, cell) in enumerate(zip(head[1:], others, strict=True)):
+        for index, (title, cell) in enumerate(zip(head[1:], other_cells, strict=True)):
             if isinstance(cell, str):
-                named = f"{title.rstrip('?')}: {cell}" if title else cell
-                cell = muted(named) if index else label(cell)
+                name_text = f"{title.rstrip('?')}: {cell}" if title else cell
+                cell = muted(name_text) if index else label(cell)
             grid.addWidget(cell, line, 1)
             line += 1
         grid.setRowMinimumHeight(line, LIST_GAP_PX)
@@ -105,8 +105,8 @@ def format_loss(points: float) -> str:
 def build_marked_rows(rows: Sequence[tuple[str, str, QVBoxLayout]]) -> list[QWidget]:
     """Return rows with a mark, such as lost points, with its name in a separate column and a text next to it."""
     sides = [_mark(mark, called) for mark, called, _ in rows]
-    for side in sides:
-        side.setFixedWidth(max(widget.sizeHint().width() for widget in sides))
+    for cell_side in sides:
+        cell_side.setFixedWidth(max(widget.sizeHint().width() for widget in sides))
     return [_build_row(widget, words) for widget, (_, _, words) in zip(sides, rows, strict=True)]
 
 
@@ -138,11 +138,11 @@ def steps(rows: Sequence[tuple[str, str]]) -> QWidget:
     box, grid = _grid(14, 1)
     grid.setContentsMargins(12, 2, 0, 2)
     grid.setColumnStretch(1, 1)
-    for number, (at, what) in enumerate(rows):
-        when = code(at)
-        when.setWordWrap(False)
-        grid.addWidget(when, number, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
-        grid.addWidget(code(what), number, 1, Qt.AlignmentFlag.AlignTop)
+    for number, (time_text, description) in enumerate(rows):
+        time_html = code(time_text)
+        time_html.setWordWrap(False)
+        grid.addWidget(time_html, number, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
+        grid.addWidget(code(description), number, 1, Qt.AlignmentFlag.AlignTop)
     return box
 
 
@@ -181,7 +181,7 @@ class Points(QWidget):
         painter.drawRoundedRect(bar, bar.height() / 2, bar.height() / 2)
         share = self._points / self._maximum if self._maximum > 0.0 else 1.0 if self._points < 0.0 else 0.0
         if share > 0.0:
-            good = self._points >= self._maximum > 0.0
-            painter.setBrush(colors.ok if good else colors.bad if self._points < 0.0 else colors.warn)
+            is_full = self._points >= self._maximum > 0.0
+            painter.setBrush(colors.ok if is_full else colors.bad if self._points < 0.0 else colors.warn)
             bar.setWidth(max(bar.height(), bar.width() * share))
             painter.drawRoundedRect(bar, bar.height() / 2, bar.height() / 2)

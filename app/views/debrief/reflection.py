@@ -53,12 +53,12 @@ class ReflectionForm(QWidget):
         form.addRow(row)
 
     def _answer(self) -> None:
-        happened, otherwise = (text.toPlainText().strip() for text in (self.happened, self.otherwise))
+        happened, alternative = (text.toPlainText().strip() for text in (self.happened, self.otherwise))
         expected = self.expected.text().strip()
-        if not (happened or otherwise or expected):
+        if not (happened or alternative or expected):
             self.answered.emit(None)
             return
-        self.answered.emit(Reflection(happened, otherwise, float(expected) if expected else None))
+        self.answered.emit(Reflection(happened, alternative, float(expected) if expected else None))
 
 
 def build_reflection(reflection: Reflection, score: float | None) -> list[QWidget]:

@@ -45,8 +45,8 @@ def figures(report: Report, review: Review | None, summary: Summary, narrow: boo
             if row.key in theirs
         ]
         widgets.append(table(("", tr("this run"), tr("reference")), rows, (0, 0, 1), narrow))
-    several = totals["databases"] if len(totals["databases"]) > 1 else {}
-    worst = sorted(several.items(), key=lambda row: (-row[1]["downtime_s"], -row[1]["exposed_s"]))
+    totals_by_database = totals["databases"] if len(totals["databases"]) > 1 else {}
+    worst = sorted(totals_by_database.items(), key=lambda row: (-row[1]["downtime_s"], -row[1]["exposed_s"]))
     if worst:
         columns = [row for row in summary.figures if row.key in totals]
         cells: list[list[str | QWidget]] = [
@@ -56,8 +56,10 @@ def figures(report: Report, review: Review | None, summary: Summary, narrow: boo
         heads = ("", *(row.label for row in columns), "")
         widgets.append(table(heads, cells, (0, *(0 for _ in columns), 1), narrow))
     if len(worst) > DATABASES_MAX:
-        rest = tr("{count} more databases, none in a worse state").format(count=len(worst) - DATABASES_MAX)
-        widgets.append(muted(rest))
+        rest_text = tr("{count} more databases, none in a worse state").format(
+            count=len(worst) - DATABASES_MAX
+        )
+        widgets.append(muted(rest_text))
     return widgets
 
 
@@ -65,10 +67,10 @@ def goals(report: Report) -> list[QWidget]:
     """Return a widget for each goal with the time at which it was reached."""
     widgets: list[QWidget] = []
     for goal in report.get("goals", ()):
-        when = tr("not met")
+        time_text = tr("not met")
         if goal["met"]:
-            when = tr("met at {moment}").format(moment=formatting.run_time(goal["met_t_s"], 1))
-        widgets.append(label(f"{'✓' if goal['met'] else '✗'}  {goal['text']} ({when})"))
+            time_text = tr("met at {moment}").format(moment=formatting.run_time(goal["met_t_s"], 1))
+        widgets.append(label(f"{'✓' if goal['met'] else '✗'}  {goal['text']} ({time_text})"))
     return widgets
 
 
@@ -77,8 +79,8 @@ def build_story(review: Review, report: Report) -> list[QWidget]:
     groups = _group_outages(review.outages)
     outages: list[QWidget] = [_outage(review, group) for group in groups[:DATABASES_MAX]]
     if len(groups) > DATABASES_MAX:
-        more = tr("{count} more outages (of other databases, or later).")
-        outages.append(muted(more.format(count=sum(map(len, groups[DATABASES_MAX:])))))
+        more_text = tr("{count} more outages (of other databases, or later).")
+        outages.append(muted(more_text.format(count=sum(map(len, groups[DATABASES_MAX:])))))
     outages += _clients(report)
     outages += [_loss(review, number) for number in range(min(len(review.lost), DATABASES_MAX))]
     if not outages:
@@ -93,7 +95,7 @@ def _clients(report: Report) -> Iterator[QWidget]:
     for name, row in list(rows.items())[:DATABASES_MAX]:
         down_s = report["availability"]["databases"][name]["downtime_s"]
         if row["downtime_s"] - down_s >= NOTICEABLE_S:
-            length, down = (formatting.seconds(each, 1) for each in (row["downtime_s"], down_s))
+            length, down = (formatting.seconds(duration_s, 1) for duration_s in (row["downtime_s"], down_s))
             yield label(text.format(database=name, length=length, down=down))
 
 
@@ -101,14 +103,14 @@ def _group_outages(outages: Sequence[Outage]) -> list[list[Outage]]:
     """Group outages of many databases with the same times and reasons."""
     groups: dict[object, list[Outage]] = {}
     for outage in outages:
-        why = tuple((guard.name, since) for guard, since in outage.against)
-        about = (
+        obstacles = tuple((guard.name, since_tick) for guard, since_tick in outage.against)
+        subject = (
             outage.span.from_tick // TICKS_PER_S,
             outage.span.to_tick // TICKS_PER_S,
             outage.summary,
-            why,
+            obstacles,
         )
-        groups.setdefault(about, []).append(outage)
+        groups.setdefault(subject, []).append(outage)
     return list(groups.values())
 
 
@@ -151,8 +153,8 @@ def _format_obstacles(outage: Outage, review: Review) -> str:
         return tr("No server was able to take over, or the outage was too short for a failover.")
     lines = [
         f"{said_of(guard.name)} "
-        + (tr("(not since {moment})").format(moment=moment(since)) if since else tr("(never)"))
-        for guard, since in outage.against
+        + (tr("(not since {moment})").format(moment=moment(since_tick)) if since_tick else tr("(never)"))
+        for guard, since_tick in outage.against
     ]
     return tr("Automatic failover was impossible. Not met: {reasons}.").format(reasons="; ".join(lines))
 
@@ -200,7 +202,9 @@ def preconditions(review: Review, narrow: bool = False) -> list[QWidget]:
 
 def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]:
     """Return a row for each precondition, unmet ones first."""
-    against = {(guard.name, guard.seen_in, guard.target): since for guard, since in outage.against}
+    ticks_by_guard = {
+        (guard.name, guard.seen_in, guard.target): since_tick for guard, since_tick in outage.against
+    }
     rows = []
     for guard in lanes.preconditions:
         spans = [
@@ -212,16 +216,28 @@ def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]
             continue
         key = (guard.name, guard.seen_in, guard.target)
         name = f"{guard.target}: {said_of(guard.name)}" if guard.target else said_of(guard.name)
-        if key in against:
-            since = against[key]
-            how = tr("no, since {moment}").format(moment=moment(since)) if since else tr("never")
-            rows.append((0, ("✗", name, how, said_of(guard.seen_in))))
+        if key in ticks_by_guard:
+            since = ticks_by_guard[key]
+            status_text = tr("no, since {moment}").format(moment=moment(since)) if since else tr("never")
+            rows.append((0, ("✗", name, status_text, said_of(guard.seen_in))))
         else:
             held_span = next((span for span in spans if span.what == HOLDS), None)
-            how = tr("yes") if held_span is None or not held_span.from_tick else tr("yes, since {moment}")
-            how = how.format(moment=moment(held_span.from_tick) if held_span is not None else "")
+            status_text = (
+                tr("yes") if held_span is None or not held_span.from_tick else tr("yes, since {moment}")
+            )
+            status_text = status_text.format(
+                moment=moment(held_span.from_tick) if held_span is not None else ""
+            )
             mark_of = "✓" if held_span is not None else "·"
             rows.append(
-                (1, (mark_of, name, how if held_span is not None else tr("no"), said_of(guard.seen_in)))
+                (
+                    1,
+                    (
+                        mark_of,
+                        name,
+                        status_text if held_span is not None else tr("no"),
+                        said_of(guard.seen_in),
+                    ),
+                )
             )
     return (row for _, row in sorted(rows, key=lambda found: found[0]))

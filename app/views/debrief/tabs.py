@@ -44,25 +44,29 @@ def reference(
     """
     rows: list[tuple[str | QWidget, ...]] = []
     for step in solution.steps:
-        done = (
+        done_text = (
             tr("at {moment}").format(moment=moment(step.done_tick))
             if step.done_tick is not None
             else tr("never")
         )
         rows.append(
-            (muted(moment(step.tick)), _step(describe_input(step.line, choices_by_question), step.why), done)
+            (
+                muted(moment(step.tick)),
+                _step(describe_input(step.line, choices_by_question), step.why),
+                done_text,
+            )
         )
     parts: list[QWidget] = [table((tr("at"), tr("action and reason"), tr("you")), rows, (0, 1, 0), narrow)]
     if solution.besides:
         parts.append(label(tr("Your other actions"), 1.0, bold=True))
-        more = [
+        later_steps = [
             (
                 muted(moment(item.tick)),
                 code(short(describe_input(item.line_without_time, choices_by_question), LINE_LENGTH_MAX)),
             )
             for item in solution.besides
         ]
-        parts.append(table((tr("at"), tr("action")), more, (0, 1), narrow))
+        parts.append(table((tr("at"), tr("action")), later_steps, (0, 1), narrow))
     return parts
 
 
@@ -332,16 +336,16 @@ def _failovers(model: DebriefModel) -> list[QWidget]:
     unlike = [review.unlike for review in reviews] + [""] * (len(rows) - len(reviews))
     estimates = [review.estimate for review in reviews] + [None] * (len(rows) - len(reviews))
     panels: list[QWidget] = [
-        FailoverPanel(row, why, estimate)
-        for row, why, estimate in list(zip(rows, unlike, estimates, strict=False))[:FAILOVERS_SHOWN]
+        FailoverPanel(row, reason, estimate)
+        for row, reason, estimate in list(zip(rows, unlike, estimates, strict=False))[:FAILOVERS_SHOWN]
     ]
     if len(rows) > FAILOVERS_SHOWN:
         times = [row["failover_s"] for row in rows if row["failover_s"] is not None]
         text = tr("{count} failovers in total, from {least} to {most}.")
-        least, most = (
+        shortest, longest = (
             formatting.seconds(pick(times)) if times else formatting.NOTHING for pick in (min, max)
         )
-        panels.append(muted(text.format(count=len(rows), least=least, most=most)))
+        panels.append(muted(text.format(count=len(rows), least=shortest, most=longest)))
     return panels
 
 

@@ -173,13 +173,13 @@ class ScenarioEditor(QWidget):
         self.tabs.addTab(self.timeline, tr("Timeline"))
         self.tabs.addTab(self.preview, tr("Preview"))
         self.tabs.currentChanged.connect(lambda _: self._show_views())
-        across = QSplitter(Qt.Orientation.Horizontal)
-        across.addWidget(self.tabs)
-        across.addWidget(self.text)
-        across.setChildrenCollapsible(False)
-        across.setSizes([560, 640])
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.addWidget(self.tabs)
+        splitter.addWidget(self.text)
+        splitter.setChildrenCollapsible(False)
+        splitter.setSizes([560, 640])
         down = QSplitter(Qt.Orientation.Vertical)
-        down.addWidget(across)
+        down.addWidget(splitter)
         down.addWidget(self.findings)
         down.setChildrenCollapsible(False)
         down.splitterMoved.connect(self._on_split)
@@ -241,8 +241,8 @@ class ScenarioEditor(QWidget):
     @property
     def scenario(self) -> Scenario | None:
         """Scenario of the text, or None if the text changed since the last check or cannot be played."""
-        known = self._reading is not None and self._reading.text == self.text.toPlainText()
-        return self._reading.scenario if known and self._reading is not None else None
+        is_current = self._reading is not None and self._reading.text == self.text.toPlainText()
+        return self._reading.scenario if is_current and self._reading is not None else None
 
     @property
     def file_name(self) -> str:
@@ -343,8 +343,8 @@ class ScenarioEditor(QWidget):
     def _share_height(self) -> None:
         """Give the problems the height of their rows, unless the user has moved the splitter."""
         if not self._split_by_hand or not self.findings.rows.count():
-            wanted = min(self.findings.wanted_height, self._down.height() // 2)
-            self._down.setSizes([max(1, self._down.height() - wanted), wanted])
+            wanted_height = min(self.findings.wanted_height, self._down.height() // 2)
+            self._down.setSizes([max(1, self._down.height() - wanted_height), wanted_height])
 
     def event(self, event: QEvent) -> bool:
         """Handle keys from problem to problem while the editor is shown, also F8, which the desk uses."""
@@ -384,10 +384,10 @@ class ScenarioEditor(QWidget):
     def _show_path(self, path: tuple[str | int, ...]) -> None:
         """Show the place in the text of an element that was selected in another view, or of its container."""
         try:
-            found = find_positions(self.text.toPlainText())
+            positions = find_positions(self.text.toPlainText())
         except (AssertionError, ValueError, IndexError):  # the text is currently not valid TOML
             return
-        place = next((found[path[:n]] for n in range(len(path), 0, -1) if path[:n] in found), None)
+        place = next((positions[path[:n]] for n in range(len(path), 0, -1) if path[:n] in positions), None)
         if place is not None:
             self.text.follow(place.line)
 

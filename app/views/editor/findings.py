@@ -249,8 +249,8 @@ class ProblemList(QWidget):
     @property
     def problems(self) -> list[Problem]:
         """Return the problems in the order of the rows."""
-        found = (self.rows.item(row).data(_PROBLEM) for row in range(self.rows.count()))
-        return [problem for problem in found if problem is not None]
+        row_problems = (self.rows.item(row).data(_PROBLEM) for row in range(self.rows.count()))
+        return [problem for problem in row_problems if problem is not None]
 
     @property
     def wanted_height(self) -> int:
@@ -327,8 +327,8 @@ class ProblemList(QWidget):
 
     def _add_problems(self, problems: Sequence[Problem]) -> None:
         for problem in problems:
-            where = f"{problem.where}: " if problem.where else ""
-            row = QListWidgetItem(f"{problem.line}:{problem.column}  {where}{sentence(problem)}")
+            place_prefix = f"{problem.where}: " if problem.where else ""
+            row = QListWidgetItem(f"{problem.line}:{problem.column}  {place_prefix}{sentence(problem)}")
             row.setData(_PROBLEM, problem)
             self.rows.addItem(row)
 

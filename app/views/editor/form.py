@@ -55,8 +55,8 @@ def new_entry(section: Section, data: Mapping[str, object]) -> dict[str, object]
     elif section.key == "hint":
         initial_values["goal"] = _find_names_without_entry(data, "goal", "hint")[0]
     elif section.key == "rubric":
-        left = POINTS - sum(_numbers(data, "rubric", "points"))
-        initial_values["points"] = left if left > 0 else initial_values["points"]
+        remaining_points = POINTS - sum(_numbers(data, "rubric", "points"))
+        initial_values["points"] = remaining_points if remaining_points > 0 else initial_values["points"]
         title = KINDS.get(str(initial_values["kind"]), initial_values["kind"])
         initial_values["name"] = title if title not in _names(data, "rubric") else initial_values["name"]
     return initial_values
@@ -65,8 +65,8 @@ def new_entry(section: Section, data: Mapping[str, object]) -> dict[str, object]
 def _model(section: Section, data: Mapping[str, object]) -> type[BaseModel]:
     """Return the model of the first kind without an entry, preferably a kind that the scenario refers to."""
     texts = _collect_texts(data, section.key, "kind")
-    wanted = [kind for kind, table in ASKED_FOR.items() if data.get(table)]
-    order = [*(kind for kind in wanted if kind in kinds(section)), *kinds(section)]
+    asked_kinds = [kind for kind, table in ASKED_FOR.items() if data.get(table)]
+    order = [*(kind for kind in asked_kinds if kind in kinds(section)), *kinds(section)]
     kind = next((kind for kind in order if kind not in texts), None)
     return model_of(section, {"kind": kind})
 
@@ -83,7 +83,7 @@ def build_initial_values(model: type[BaseModel], key: str, data: Mapping[str, ob
     servers, databases, goals = (_names(data, key) for key in ("server", "database", "goal"))
     server = servers[0] if servers else "SERVER_A"
     database = databases[0] if databases else "Sales"
-    known: dict[str, object] = {
+    initial_values: dict[str, object] = {
         "principal": server,
         "mirror": servers[1] if len(servers) > 1 else "SERVER_B",
         "ends": [server, servers[1] if len(servers) > 1 else "SERVER_B"],
@@ -101,7 +101,7 @@ def build_initial_values(model: type[BaseModel], key: str, data: Mapping[str, ob
         "right": [1],
     }
     return {
-        field.key: known.get(field.key, _beginning(field, key, data))
+        field.key: initial_values.get(field.key, _beginning(field, key, data))
         for field in fields(model)
         if field.required
     }
@@ -110,10 +110,10 @@ def build_initial_values(model: type[BaseModel], key: str, data: Mapping[str, ob
 def _beginning(field: Field, key: str, data: Mapping[str, object]) -> object:
     if field.key == "name":
         upper = key in ("server", "database", "client")
-        taken, number = _names(data, key), 1
-        while (found := f"{key.upper()}_{number}" if upper else f"{key}-{number}") in taken:
+        used_names, number = _names(data, key), 1
+        while (candidate := f"{key.upper()}_{number}" if upper else f"{key}-{number}") in used_names:
             number += 1
-        return found
+        return candidate
     if field.choices:
         return field.choices[0]
     return {FieldKind.WHOLE: 1, FieldKind.NUMBER: 10, FieldKind.DURATION: "60s"}.get(
@@ -123,8 +123,8 @@ def _beginning(field: Field, key: str, data: Mapping[str, object]) -> object:
 
 def _to_write(field: Field) -> str:
     """Return a placeholder text that only the author can replace; `check` reports it until then."""
-    about = field.about.partition(". ")[0].partition(": ")[0].rstrip(".")
-    return f"{TO_WRITE}{about[:1].lower()}{about[1:]}"
+    description = field.about.partition(". ")[0].partition(": ")[0].rstrip(".")
+    return f"{TO_WRITE}{description[:1].lower()}{description[1:]}"
 
 
 def _names(data: Mapping[str, object], key: str) -> list[str]:
@@ -210,8 +210,8 @@ class FormEntries(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        shown = ENTRIES_SHOWN_NARROW if self.narrow else ENTRIES_SHOWN
-        self.rows.setMinimumHeight(shown * (self.fontMetrics().height() + 4) + 8)
+        row_count = ENTRIES_SHOWN_NARROW if self.narrow else ENTRIES_SHOWN
+        self.rows.setMinimumHeight(row_count * (self.fontMetrics().height() + 4) + 8)
 
     def show_entries(self, title: str, labels: Sequence[str], selected_index: int) -> None:
         """Show one row per label; select row *selected_index*, or the last one if there are fewer rows."""
@@ -229,13 +229,13 @@ class FormEntries(QWidget):
         self.doings["add"].setAccessibleName(tr("Add to {section}").format(section=title))
         self.doings["remove"].setAccessibleName(tr("Remove from {section}").format(section=title))
         index = self.rows.currentRow()
-        for name, on in (
+        for name, is_enabled in (
             ("copy", bool(labels)),
             ("remove", bool(labels)),
             ("up", index > 0),
             ("down", 0 <= index < len(labels) - 1),
         ):
-            self.doings[name].setEnabled(on)
+            self.doings[name].setEnabled(is_enabled)
 
     def order_behind(self, previous_widget: QWidget) -> QWidget:
         """Set the Tab order from *previous_widget* to the list and its buttons; return the last of them."""
@@ -435,8 +435,8 @@ class Form(QWidget):
         section = self.section
         values = new_entry(section, self._data)
         count, by_button = len(self._entries(section)), self.add.hasFocus()
-        added = self._change_entries(lambda text, key: scenario_edit.add_entry(text, key, values), count)
-        if added and by_button:
+        new_text = self._change_entries(lambda text, key: scenario_edit.add_entry(text, key, values), count)
+        if new_text and by_button:
             self.page.begin()
 
     def _on_copy(self) -> None:
@@ -449,8 +449,10 @@ class Form(QWidget):
     def _on_remove(self) -> None:
         current_row = self.entries.currentRow()
         if current_row >= 0:
-            after = max(0, min(current_row, self.entries.count() - 2))
-            self._change_entries(lambda text, key: scenario_edit.remove_entry(text, key, current_row), after)
+            next_row = max(0, min(current_row, self.entries.count() - 2))
+            self._change_entries(
+                lambda text, key: scenario_edit.remove_entry(text, key, current_row), next_row
+            )
 
     def _on_move(self, offset: int) -> None:
         current_row = self.entries.currentRow()
@@ -473,8 +475,8 @@ class Form(QWidget):
 
     def _add_inside(self, path: Path, model: type[BaseModel]) -> None:
         values = build_initial_values(model, str(path[-1]), self._data)
-        found = value_in(self._data, path)
-        count = len(found) if isinstance(found, list) else 0
+        value = value_in(self._data, path)
+        count = len(value) if isinstance(value, list) else 0
         if self._change(lambda text: scenario_edit.add_inside(text, path, values)):
             self.page.begin((*path, count))
 
@@ -484,12 +486,12 @@ class Form(QWidget):
 
     def _set(self, path: Path, value: object) -> None:
         def edit(text: str) -> str:
-            changed = scenario_edit.set_value(text, path, value)
+            new_text = scenario_edit.set_value(text, path, value)
             group = path[:-1]
-            left = scenario_edit.value_at(changed, group) if value is None and group else None
-            if left == {} and isinstance(group[-1], str):
-                return scenario_edit.remove(changed, group)
-            return changed
+            group_value = scenario_edit.value_at(new_text, group) if value is None and group else None
+            if group_value == {} and isinstance(group[-1], str):
+                return scenario_edit.remove(new_text, group)
+            return new_text
 
         self._change(edit, path)
 
@@ -497,21 +499,21 @@ class Form(QWidget):
         """Replace the text with the result of *edit*; if that fails, show the reason and return False."""
         current_text = self.text_now()
         try:
-            changed = edit(current_text)
+            new_text = edit(current_text)
         except ScenarioEditError as reason:
             self._show_error(str(reason))
             return False
-        if changed != current_text:
-            self.show_text(changed)
-            self.text_changed.emit(changed)
+        if new_text != current_text:
+            self.show_text(new_text)
+            self.text_changed.emit(new_text)
             self.chosen.emit(self.path if path is None else path)
         return True
 
     def _entries(self, section: Section) -> list[Mapping[str, object]]:
-        found = self._data.get(section.key)
-        if not isinstance(found, list):
+        entries = self._data.get(section.key)
+        if not isinstance(entries, list):
             return []
-        return [entry if isinstance(entry, Mapping) else {} for entry in found]
+        return [entry if isinstance(entry, Mapping) else {} for entry in entries]
 
     # --- appearance -----------------------------------------------------------------------------------------
 
@@ -526,8 +528,8 @@ class Form(QWidget):
         """Make the list as wide as the longest title, at any text size."""
         self.sections.ensurePolished()
         bar = self.sections.verticalScrollBar().sizeHint().width()
-        around = 2 * (self.sections.frameWidth() + self.sections.spacing())
-        self.sections.setFixedWidth(self.sections.sizeHintForColumn(0) + bar + around)
+        frame_width = 2 * (self.sections.frameWidth() + self.sections.spacing())
+        self.sections.setFixedWidth(self.sections.sizeHintForColumn(0) + bar + frame_width)
         if self.isVisible():
             self._divide()
 

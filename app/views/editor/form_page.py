@@ -69,8 +69,8 @@ class FormPage(QScrollArea):
         """
         self._data = data
         shape = (path, model, self._shape_of(model, path), empty)
-        made: bool = shape != self._shape
-        if made:
+        is_new: bool = shape != self._shape
+        if is_new:
             self._shape = shape
             self._rebuild(section, model, path, empty)
         for place, row in self.rows.items():
@@ -78,7 +78,7 @@ class FormPage(QScrollArea):
                 row.set_completion(partial(complete_field, self._data, row.field.offered))
                 row.show(value_in(self._data, place))
                 row.show_problem(self._find_problem(place))
-        return made
+        return is_new
 
     def show_problems(self, problems: Mapping[Path, str]) -> None:
         """Mark the fields with problems, by their paths in the text, and show the problems."""
@@ -127,12 +127,12 @@ class FormPage(QScrollArea):
 
         They determine the fields of the page.
         """
-        inside = [
+        inner_shapes = [
             len(self._get_list((*path, field.key)))
             for field in fields(model)
             if field.kind is FieldKind.TABLES
         ]
-        return (self._extra(model, path), inside)
+        return (self._extra(model, path), inner_shapes)
 
     def _rebuild(self, section: Section, model: type[BaseModel], path: Path, empty: bool) -> None:
         focused = next((place for place, row in self.rows.items() if row.widget.hasFocus()), None)
@@ -191,11 +191,11 @@ class FormPage(QScrollArea):
         for index in range(len(self._get_list(path))):
             group = QGroupBox(f"{field.label}: {index + 1}")
             group.setToolTip(tr(field.about))
-            inside = self._fields(field.inner, (*path, index))
+            inner_fields = self._fields(field.inner, (*path, index))
             remove = _small(tr("Remove"), tr("Remove {what}").format(what=group.title()))
             remove.clicked.connect(partial(self.table_unwanted.emit, (*path, index)))
-            inside.addRow(remove)
-            group.setLayout(inside)
+            inner_fields.addRow(remove)
+            group.setLayout(inner_fields)
             layout.addRow(group)
         add = _small(tr("Add"), tr("Add to {section}").format(section=field.label))
         add.setToolTip(tr(field.about))
@@ -205,8 +205,8 @@ class FormPage(QScrollArea):
         layout.addRow(label, add)
 
     def _get_list(self, path: Path) -> list[object]:
-        found = value_in(self._data, path)
-        return found if isinstance(found, list) else []
+        value = value_in(self._data, path)
+        return value if isinstance(value, list) else []
 
     def _extra(self, model: type[BaseModel], path: Path) -> tuple[str, ...]:
         """Return the keys of the table at *path* that have no field; none for the whole file, whose keys are tables."""
@@ -219,10 +219,10 @@ class FormPage(QScrollArea):
 
     def order_behind(self, previous_widget: QWidget) -> None:
         """Set the Tab order from *previous_widget* through the fields, because new widgets would otherwise be last."""
-        inside = self.widget()
-        if inside is None:
+        content = self.widget()
+        if content is None:
             return
-        for widget in inside.findChildren(QWidget):
+        for widget in content.findChildren(QWidget):
             ours = widget.window() is self.window() and not isinstance(widget.parent(), QComboBox)
             if ours and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
                 self.setTabOrder(previous_widget, widget)
@@ -237,12 +237,12 @@ class FormPage(QScrollArea):
         metrics = self.fontMetrics()
         widest = max((metrics.horizontalAdvance(label.text()) for label in labels), default=0)
         room = self.viewport().width() - widest
-        beside = room >= FIELD_LEAST * metrics.averageCharWidth()
+        is_beside = room >= FIELD_LEAST * metrics.averageCharWidth()
         policies = QFormLayout.RowWrapPolicy
         for label in labels:
-            label.setWordWrap(not beside)
+            label.setWordWrap(not is_beside)
         for layout in widget.findChildren(QFormLayout):
-            layout.setRowWrapPolicy(policies.DontWrapRows if beside else policies.WrapAllRows)
+            layout.setRowWrapPolicy(policies.DontWrapRows if is_beside else policies.WrapAllRows)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

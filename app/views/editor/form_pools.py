@@ -39,13 +39,13 @@ class Pool(Struct, frozen=True):
 
 def pools(data: Mapping[str, object]) -> list[Pool]:
     """Return the pools of a scenario's data, without invalid ones."""
-    found = data.get(VARIANTS)
+    variants = data.get(VARIANTS)
     new_pools: list[Pool] = []
-    for name, pool in found.items() if isinstance(found, Mapping) else ():
-        inside = pool.items() if isinstance(pool, Mapping) else [("", pool)]
+    for name, pool in variants.items() if isinstance(variants, Mapping) else ():
+        named_pools = pool.items() if isinstance(pool, Mapping) else [("", pool)]
         new_pools += [
             Pool(inner or name, tuple(entries), name if inner else "")
-            for inner, entries in inside
+            for inner, entries in named_pools
             if isinstance(entries, list)
         ]
     return new_pools
@@ -64,8 +64,8 @@ def entries_of(typed: str) -> tuple[object, ...]:
 
 def create_pool(pools: Sequence[Pool]) -> Pool:
     """Return a new pool with an unused name and two example entries."""
-    taken, number = {pool.name for pool in pools} | {pool.group for pool in pools}, 1
-    while f"pool_{number}" in taken:
+    used_names, number = {pool.name for pool in pools} | {pool.group for pool in pools}, 1
+    while f"pool_{number}" in used_names:
         number += 1
     return Pool(f"pool_{number}", (10, 20))
 
@@ -138,10 +138,10 @@ class Pools(QWidget):
         self.table = QTableWidget(0, len(COLUMNS))
         self.table.setAccessibleName(tr("Variants"))
         self.table.setHorizontalHeaderLabels([tr(title) for title, _ in COLUMNS])
-        for index, (_, about) in enumerate(COLUMNS):
+        for index, (_, column_tip) in enumerate(COLUMNS):
             item = self.table.horizontalHeaderItem(index)
             if item is not None:
-                item.setToolTip(tr(about))
+                item.setToolTip(tr(column_tip))
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
@@ -199,13 +199,13 @@ class Pools(QWidget):
     def _on_changed(self, item: QTableWidgetItem) -> None:
         before = self._pools[item.row()]
         try:
-            after = edited(before, item.column(), item.text())
+            new_pool = edited(before, item.column(), item.text())
         except ScenarioEditError as problem:
             self._restore_cells()
             self._refuse(str(problem))
             return
-        if after != before:
-            self._put(before, after)
+        if new_pool != before:
+            self._put(before, new_pool)
 
     def _add(self) -> None:
         row = len(self._pools)

@@ -148,8 +148,8 @@ def format_field(field: Field, value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, (list, tuple)):
-        between = "\n" if field.kind is FieldKind.LINES else ", "
-        return between.join(_format_value(each) for each in value)
+        separator = "\n" if field.kind is FieldKind.LINES else ", "
+        return separator.join(_format_value(item) for item in value)
     return _format_value(value)
 
 
@@ -174,10 +174,12 @@ def read(field: Field, typed: str) -> object:
     try:
         field.check.validate_python(tuple(value) if isinstance(value, list) else value, strict=True)
     except ValidationError as error:
-        wanted = dict.fromkeys(localize(format_expected(each)) for each in error.errors(include_url=False))
+        expected_texts = dict.fromkeys(
+            localize(format_expected(error_details)) for error_details in error.errors(include_url=False)
+        )
         sentence = tr("{field}: {value} is not valid; expected {expected}.")
         raise FieldValueError(
-            sentence.format(field=field.label, value=_short(typed), expected="; ".join(wanted))
+            sentence.format(field=field.label, value=_short(typed), expected="; ".join(expected_texts))
         ) from error
     return value
 
@@ -193,7 +195,7 @@ def format_entry(entry: Mapping[str, object]) -> str:
     for key in ("name", "title", "text", "do", "paper", "goal", "database", "ends"):
         value = entry.get(key)
         if isinstance(value, (list, tuple)):
-            return " – ".join(str(each) for each in value)
+            return " – ".join(str(item) for item in value)
         if value:
             return str(value).strip().splitlines()[0]
     return next((str(value) for value in entry.values() if isinstance(value, str)), "…")
@@ -231,15 +233,15 @@ UNITS: Final = {
 
 def tip(field: Field) -> str:
     """Return the complete tooltip, line by line."""
-    about, meant = _split_help(field)
-    left_empty = tr("Left empty: {meaning}.").format(meaning=meant) if meant else ""
+    description, empty_meaning = _split_help(field)
+    left_empty = tr("Left empty: {meaning}.").format(meaning=empty_meaning) if empty_meaning else ""
     if field.required:
         left_empty = tr("Required.")
-    elif field.default and not meant:
+    elif field.default and not empty_meaning:
         left_empty = tr("Left empty: {meaning}.").format(meaning=default(field))
     unit = next((tr(words) for end, words in UNITS.items() if field.key.endswith(end)), "")
-    how = tr(HOW[field.kind]) if field.kind in HOW else ""
-    lines = (about, " ".join(filter(None, (unit, how, bounds(field)))), left_empty)
+    instruction = tr(HOW[field.kind]) if field.kind in HOW else ""
+    lines = (description, " ".join(filter(None, (unit, instruction, bounds(field)))), left_empty)
     return "\n".join([*filter(None, lines), tr("In the text: {key}").format(key=field.key)])
 
 
@@ -247,9 +249,9 @@ def format_placeholder(field: Field) -> str:
     """Return the text that an empty field shows."""
     if field.default:
         return tr("{value} (default)").format(value=default(field))
-    meant = _split_help(field)[1]
-    if meant:
-        return meant
+    empty_meaning = _split_help(field)[1]
+    if empty_meaning:
+        return empty_meaning
     return tr("required") if field.required else tr("none")
 
 
@@ -264,32 +266,34 @@ def bounds(field: Field) -> str:
         return ""
     if FieldKind.DURATION in (field.kind, field.item):
         return tr("From {least} to {most}.").format(least="0", most=f"{formatting.plain_number(HOURS_MAX)} h")
-    found = {
+    limits = {
         name: value
         for rule in field.rules
         for name in ("ge", "gt", "le", "lt", "max_length", "pattern")
         if (value := getattr(rule, name, None)) is not None
     }
-    if "pattern" in found:
-        kind = next((words for start, words in PATTERNS.items() if start in str(found["pattern"])), "")
+    if "pattern" in limits:
+        kind = next((words for start, words in PATTERNS.items() if start in str(limits["pattern"])), "")
         words = localize(kind)
         return f"{words[:1].upper()}{words[1:]}." if words else ""
-    least, most = found.get("ge"), found.get("le")
-    if least is not None and most is not None:
-        return tr("From {least} to {most}.").format(least=_number(least), most=_number(most))
-    if "gt" in found and most is not None:
-        return tr("More than {least}, at most {most}.").format(least=_number(found["gt"]), most=_number(most))
-    if least is not None:
-        return tr("At least {least}.").format(least=_number(least))
-    if "max_length" in found and field.kind in (FieldKind.LINE, FieldKind.TEXT):
-        return tr("At most {n} characters.").format(n=formatting.number(found["max_length"]))
+    minimum, maximum = limits.get("ge"), limits.get("le")
+    if minimum is not None and maximum is not None:
+        return tr("From {least} to {most}.").format(least=_number(minimum), most=_number(maximum))
+    if "gt" in limits and maximum is not None:
+        return tr("More than {least}, at most {most}.").format(
+            least=_number(limits["gt"]), most=_number(maximum)
+        )
+    if minimum is not None:
+        return tr("At least {least}.").format(least=_number(minimum))
+    if "max_length" in limits and field.kind in (FieldKind.LINE, FieldKind.TEXT):
+        return tr("At most {n} characters.").format(n=formatting.number(limits["max_length"]))
     return ""
 
 
 def _split_help(field: Field) -> tuple[str, str]:
     """Return the schema's text about the field, and its text about an empty field."""
-    about, _, meant = tr(field.about).replace("`", "").partition(EMPTY)
-    return about.strip(), meant.strip().rstrip(".")
+    description, _, empty_meaning = tr(field.about).replace("`", "").partition(EMPTY)
+    return description.strip(), empty_meaning.strip().rstrip(".")
 
 
 def _number(value: float) -> str:
@@ -304,13 +308,13 @@ _DURATION_RULE: Final = get_args(schema.Duration)[1]
 
 def sections() -> tuple[Section, ...]:
     """Return General, then each table of the file in the order of the schema."""
-    found = [Section(PLAIN, SECTIONS[PLAIN], False, (schema.Scenario,))]
+    section_list = [Section(PLAIN, SECTIONS[PLAIN], False, (schema.Scenario,))]
     for name, info in schema.Scenario.model_fields.items():
-        models, many = tables(info.annotation)
+        models, is_list = tables(info.annotation)
         key = info.alias or name
         if models or key == VARIANTS:
-            found.append(Section(key, SECTIONS.get(key, key), many, models))
-    return tuple(found)
+            section_list.append(Section(key, SECTIONS.get(key, key), is_list, models))
+    return tuple(section_list)
 
 
 def get_section_help(section: Section, model: type[BaseModel] | None) -> str:
@@ -325,13 +329,13 @@ def get_section_help(section: Section, model: type[BaseModel] | None) -> str:
 @cache
 def fields(model: type[BaseModel]) -> tuple[Field, ...]:
     """Return the fields of a table in schema order, its kind first; of a scenario only those outside tables."""
-    whole = model is schema.Scenario
-    found = [
+    is_whole_file = model is schema.Scenario
+    field_list = [
         _field(model, name, info)
         for name, info in model.model_fields.items()
-        if not (whole and (name in (FILE_NAME, VARIANTS) or tables(info.annotation)[0]))
+        if not (is_whole_file and (name in (FILE_NAME, VARIANTS) or tables(info.annotation)[0]))
     ]
-    return tuple(sorted(found, key=lambda field: field.key != "kind"))
+    return tuple(sorted(field_list, key=lambda field: field.key != "kind"))
 
 
 def model_of(section: Section, entry: Mapping[str, object]) -> type[BaseModel]:
@@ -352,21 +356,24 @@ def kinds(section: Section) -> tuple[str, ...]:
 
 def _field(model: type[BaseModel], name: str, info: FieldInfo) -> Field:
     key = info.alias or name
-    bare = _strip_type(info.annotation)
-    kind, item = _kind(bare, info, key)
+    bare_type = _strip_type(info.annotation)
+    kind, item = _kind(bare_type, info, key)
     inner = (
-        (bare,)
+        (bare_type,)
         if kind is FieldKind.GROUP
         else tables(info.annotation)[0]
         if kind is FieldKind.TABLES
         else (None,)
     )
     default = "" if info.is_required() else info.get_default(call_default_factory=True)
-    choices = get_args(bare) if get_origin(bare) is Literal else ()
+    choices = get_args(bare_type) if get_origin(bare_type) is Literal else ()
     field = Field(
         table=model.__name__,
         key=key,
-        about=next((it for base in model.__mro__ if (it := docstrings().get((base.__name__, name)))), ""),
+        about=next(
+            (docstring for base in model.__mro__ if (docstring := docstrings().get((base.__name__, name)))),
+            "",
+        ),
         kind=kind,
         item=item,
         choices=choices,
@@ -412,19 +419,19 @@ def _kind(value_type: object, info: FieldInfo, key: str) -> tuple[FieldKind, Fie
 
 
 def _find_list_kind(inner: object) -> tuple[FieldKind, FieldKind]:
-    bare, rules = _strip_type(inner), _rules(inner)
-    if bare is int:
+    bare_type, rules = _strip_type(inner), _rules(inner)
+    if bare_type is int:
         return FieldKind.WORDS, FieldKind.WHOLE
-    if bare is float:
+    if bare_type is float:
         return FieldKind.WORDS, FieldKind.DURATION if _is_duration(rules) else FieldKind.NUMBER
-    if get_origin(bare) is Literal:
+    if get_origin(bare_type) is Literal:
         return FieldKind.WORDS, FieldKind.LINE
-    if bare is str:
-        named = any(getattr(rule, "pattern", None) for rule in rules)
-        return (FieldKind.WORDS if named else FieldKind.LINES), FieldKind.LINE
-    if isinstance(bare, type) and issubclass(bare, BaseModel):
+    if bare_type is str:
+        has_pattern = any(getattr(rule, "pattern", None) for rule in rules)
+        return (FieldKind.WORDS if has_pattern else FieldKind.LINES), FieldKind.LINE
+    if isinstance(bare_type, type) and issubclass(bare_type, BaseModel):
         return FieldKind.TABLES, FieldKind.LINE
-    raise TypeError(f"no kind of field shows several {bare}")
+    raise TypeError(f"no kind of field shows several {bare_type}")
 
 
 def _strip_type(annotation: object) -> Any:
@@ -434,10 +441,10 @@ def _strip_type(annotation: object) -> Any:
         if origin is Annotated:
             annotation = get_args(annotation)[0]
         elif origin in (Union, UnionType):
-            left = [part for part in get_args(annotation) if part is not NoneType]
-            if len(left) != 1:
+            other_types = [part for part in get_args(annotation) if part is not NoneType]
+            if len(other_types) != 1:
                 return annotation
-            annotation = left[0]
+            annotation = other_types[0]
         else:
             return annotation
 
@@ -472,12 +479,12 @@ def _longest(rules: list[object]) -> int:
 
 def tables(annotation: object) -> tuple[tuple[type[BaseModel], ...], bool]:
     """Return the table models that a field of the scenario accepts, and whether it accepts several tables."""
-    bare = _strip_type(annotation)
-    many = get_origin(bare) is tuple
-    inner = _strip_type(get_args(bare)[0]) if many else bare
+    bare_type = _strip_type(annotation)
+    is_list = get_origin(bare_type) is tuple
+    inner = _strip_type(get_args(bare_type)[0]) if is_list else bare_type
     parts = get_args(inner) if get_origin(inner) in (Union, UnionType) else (inner,)
     models = tuple(part for part in parts if isinstance(part, type) and issubclass(part, BaseModel))
-    return models, many
+    return models, is_list
 
 
 @cache
@@ -487,7 +494,7 @@ def docstrings() -> dict[tuple[str, str], str]:
     Pydantic can keep these texts (`use_attribute_docstrings`), but reads them at import, which adds 30 ms to
     each start.
     """
-    found = {}
+    docstrings_by_field = {}
     for part in chain.from_iterable(_tree(module).body for module in (world, world, story, story, story)):
         if not isinstance(part, ast.ClassDef):
             continue
@@ -495,8 +502,10 @@ def docstrings() -> dict[tuple[str, str], str]:
             if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
                 match statement:
                     case ast.Expr(value=ast.Constant(value=str(said))):
-                        found[part.name, field.target.id] = inspect.cleandoc(said).replace("\n", " ")
-    return found
+                        docstrings_by_field[part.name, field.target.id] = inspect.cleandoc(said).replace(
+                            "\n", " "
+                        )
+    return docstrings_by_field
 
 
 def _tree(module: ModuleType) -> ast.Module:

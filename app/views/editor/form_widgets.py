@@ -68,9 +68,9 @@ class Completion(QObject):
     @property
     def popup(self) -> QAbstractItemView:
         """Return the list of completions."""
-        found = self._completer.popup()
-        assert found is not None
-        return found
+        popup_list = self._completer.popup()
+        assert popup_list is not None
+        return popup_list
 
     @property
     def open(self) -> bool:
@@ -95,13 +95,13 @@ class Completion(QObject):
     def show_completions(self, explicit: bool = False) -> None:
         """Show completions for the text before the cursor; unless *explicit*, only after some text."""
         before = self._get_text_before_cursor()
-        found = self.words(before) if self._field.hasFocus() and (explicit or before.strip()) else ()
+        completions = self.words(before) if self._field.hasFocus() and (explicit or before.strip()) else ()
         word = self._extract_unfinished(before)
-        if not found:
+        if not completions:
             if self.open:
                 self.popup.hide()
             return
-        self._model.setStringList(list(dict.fromkeys(found)))
+        self._model.setStringList(list(dict.fromkeys(completions)))
         self._completer.setCompletionPrefix(word)
         if not self._completer.completionCount() or self._completer.currentCompletion() == word:
             self.popup.hide()
@@ -110,8 +110,8 @@ class Completion(QObject):
         self.popup.setCurrentIndex(first_index if word or explicit else QModelIndex())
         popup_rect = self._compute_popup_rect()
         bar = self.popup.verticalScrollBar().sizeHint().width()
-        least = BREADTH_MIN * self._field.fontMetrics().averageCharWidth()
-        popup_rect.setWidth(max(least, self.popup.sizeHintForColumn(0) + bar + 12))
+        width_min = BREADTH_MIN * self._field.fontMetrics().averageCharWidth()
+        popup_rect.setWidth(max(width_min, self.popup.sizeHintForColumn(0) + bar + 12))
         self._completer.complete(popup_rect)
 
     def _get_text_before_cursor(self) -> str:
@@ -123,8 +123,8 @@ class Completion(QObject):
 
     @staticmethod
     def _extract_unfinished(prefix: str) -> str:
-        found = UNFINISHED.search(prefix)
-        return found[0].rpartition(",")[2] if found else ""
+        match = UNFINISHED.search(prefix)
+        return match[0].rpartition(",")[2] if match else ""
 
     def _compute_popup_rect(self) -> QRect:
         field = self._field
@@ -132,10 +132,10 @@ class Completion(QObject):
             return field.cursorRect()
         metrics = field.fontMetrics()
         cursor = field.cursorRect()
-        left = cursor.center().x() - metrics.horizontalAdvance(
+        left_px = cursor.center().x() - metrics.horizontalAdvance(
             self._extract_unfinished(self._get_text_before_cursor())
         )
-        return QRect(QPoint(max(0, left), 0), field.rect().bottomRight())
+        return QRect(QPoint(max(0, left_px), 0), field.rect().bottomRight())
 
     def _insert_completion(self, text: str) -> None:
         field, length = self._field, len(self._extract_unfinished(self._get_text_before_cursor()))
@@ -336,11 +336,11 @@ class FieldRow:
         widget = self.widget
         if self.closed or not isinstance(widget, (QLineEdit, NameBox, TextArea)):
             return
-        typed = widget.text() if isinstance(widget, QLineEdit) else widget.read_text()
-        if typed == format_field(self.field, self.value):
+        new_text = widget.text() if isinstance(widget, QLineEdit) else widget.read_text()
+        if new_text == format_field(self.field, self.value):
             return
         try:
-            value = read(self.field, typed)
+            value = read(self.field, new_text)
         except FieldValueError as refused:
             self._refuse(str(refused))
             return
@@ -355,9 +355,9 @@ class FieldRow:
         widget.setProperty("wrong", "true" if problem else None)
         widget.style().unpolish(widget)
         widget.style().polish(widget)
-        told = tip(self.field)
-        widget.setToolTip(f"{problem}\n\n{told}" if problem else told)
-        widget.setAccessibleDescription(f"{problem} {told}" if problem else told)
+        tip_text = tip(self.field)
+        widget.setToolTip(f"{problem}\n\n{tip_text}" if problem else tip_text)
+        widget.setAccessibleDescription(f"{problem} {tip_text}" if problem else tip_text)
 
     def close(self) -> None:
         """Stop reporting changes."""

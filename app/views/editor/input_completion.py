@@ -35,19 +35,19 @@ _EVENTS: Final = ("ran", "tried", "error")
 def complete_input(prefix: str, named: Named) -> list[str]:
     """Return the candidates for the last word of an input line that begins with *prefix*, with or without its time."""
     time = _TIME.match(prefix)
-    *done, _ = prefix[time.end() if time else 0 :].split(" ")
-    if not done:
+    *complete_words, _ = prefix[time.end() if time else 0 :].split(" ")
+    if not complete_words:
         return sorted(VERBS)
-    verb = VERBS.get(done[0].lower())
+    verb = VERBS.get(complete_words[0].lower())
     if verb is None:
         return []
-    place = len(done) - 1
+    place = len(complete_words) - 1
     if place >= len(verb.parameters):
-        used = {word.partition("=")[0] for word in done}
+        used = {word.partition("=")[0] for word in complete_words}
         return [f"{name}=" for name in verb.options if name not in used]
     parameter = verb.parameters[place]
-    found = parameter.choices or named(parameter.kind)
-    return [name for name in found if name not in done]
+    choices = parameter.choices or named(parameter.kind)
+    return [name for name in choices if name not in complete_words]
 
 
 def complete_condition(prefix: str, named: Named) -> list[str]:
@@ -64,8 +64,10 @@ def complete_condition(prefix: str, named: Named) -> list[str]:
     if last in ("on", "of"):
         return _quote_names(named("server" if last == "on" else "database"))
     if last == "(":
-        of = quantities.QUANTITIES[fact[-2].lower()].of if fact[-2].lower() in quantities.QUANTITIES else None
-        return _quote_names(named(of)) if of else [")"]
+        subject_kind = (
+            quantities.QUANTITIES[fact[-2].lower()].of if fact[-2].lower() in quantities.QUANTITIES else None
+        )
+        return _quote_names(named(subject_kind)) if subject_kind else [")"]
     if last in OPERATORS:
         return _quantities(named)
     return _complete_after_term(fact, last, named)
@@ -172,8 +174,8 @@ def names(data: Mapping[str, object], kind: str) -> list[str]:
         return _strings(data.get("programs"))
     if kind == "role":
         return _collect_names(data, "role", "key")
-    found = [name for table in OF_THE_TEXT.get(kind, ()) for name in _collect_names(data, table)]
-    return list(dict.fromkeys(found))
+    found_names = [name for table in OF_THE_TEXT.get(kind, ()) for name in _collect_names(data, table)]
+    return list(dict.fromkeys(found_names))
 
 
 def complete_field(data: Mapping[str, object], field_kind: str, prefix: str) -> list[str]:
@@ -222,26 +224,26 @@ def find_completions(text: str, position: int) -> list[str]:
         return sorted(_tables())
     place = _properties(_table_before(before))
     key = _KEY.match(line)
-    rest = before[: len(before) - len(line)] + text[position:].partition("\n")[2]
+    other_text = before[: len(before) - len(line)] + text[position:].partition("\n")[2]
 
     def named(kind: str) -> list[str]:
-        return names_in(rest, kind)
+        return names_in(other_text, kind)
 
     if key is None:
         keys = set(_keys_before(before))
         return [name for name in place if name not in keys] + ([] if line.strip() else sorted(_tables()))
-    of = _OFFERED.get(key[1], "")
+    offered_kind = _OFFERED.get(key[1], "")
     value = line[key.end() :]
-    if of in GO_ON:
+    if offered_kind in GO_ON:
         string = _STRING.match(value)
-        return GO_ON[of](string[2], named) if string is not None else []
-    return _values(place.get(key[1], {})) or named(of)
+        return GO_ON[offered_kind](string[2], named) if string is not None else []
+    return _values(place.get(key[1], {})) or named(offered_kind)
 
 
 def _table_before(prefix: str) -> list[str]:
     """Return the path of the table in which the text *prefix* ends."""
-    found = _TABLE.findall(prefix)
-    return found[-1].split(".") if found else []
+    headers = _TABLE.findall(prefix)
+    return headers[-1].split(".") if headers else []
 
 
 def _keys_before(prefix: str) -> list[str]:
@@ -273,19 +275,23 @@ def _inner(schema_node: JsonSchema) -> JsonSchema:
     options = [_inner(option) for option in schema_node.get("anyOf") or schema_node.get("oneOf") or ()]
     tables = [option for option in options if option.get("properties")]
     if tables:
-        return {"properties": {name: it for option in tables for name, it in option["properties"].items()}}
+        return {
+            "properties": {
+                name: inner_schema for option in tables for name, inner_schema in option["properties"].items()
+            }
+        }
     return schema_node
 
 
 def _values(schema_node: JsonSchema) -> list[str]:
     """Return values that the schema lists."""
-    found: list[str] = []
+    values: list[str] = []
     for option in (schema_node, *schema_node.get("anyOf", ())):
         inner = _inner(option)
-        found += [str(value) for value in inner.get("enum", ())]
-        found += [str(inner["const"])] if "const" in inner else []
-        found += ["true", "false"] if inner.get("type") == "boolean" else []
-    return list(dict.fromkeys(found))
+        values += [str(value) for value in inner.get("enum", ())]
+        values += [str(inner["const"])] if "const" in inner else []
+        values += ["true", "false"] if inner.get("type") == "boolean" else []
+    return list(dict.fromkeys(values))
 
 
 @cache

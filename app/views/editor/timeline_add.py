@@ -182,8 +182,8 @@ class AddFault(QFrame):
         field.setAccessibleName(words)
         wide = parameter is not None and parameter.kind == "rest"
         metrics = field.fontMetrics()
-        least = metrics.averageCharWidth() * (8 if isinstance(field, QLineEdit) else 15)
-        field.setMinimumWidth(max(least, metrics.horizontalAdvance(words) + 2 * FIELD_PADDING))
+        width_min = metrics.averageCharWidth() * (8 if isinstance(field, QLineEdit) else 15)
+        field.setMinimumWidth(max(width_min, metrics.horizontalAdvance(words) + 2 * FIELD_PADDING))
         if not wide:
             field.setMaximumWidth(field.fontMetrics().averageCharWidth() * 24)
         row = self._options if parameter is None else self._acts
@@ -206,13 +206,13 @@ class AddFault(QFrame):
         """Return the values for the file, or an error message."""
         kind = self.when.currentData()
         if kind == WAIT:
-            condition, after = self.condition.text().strip(), self.after.text().strip()
+            condition, delay_text = self.condition.text().strip(), self.after.text().strip()
             if not condition:
                 return tr("Enter a condition, such as: Sales is SYNCHRONIZED")
-            if after and seconds_of(_value(after)) is None:
-                return _format_time_error(after)
-            waits = bool(after and seconds_of(_value(after)))
-            return {"when": condition, **({"after": _value(after)} if waits else {})}
+            if delay_text and seconds_of(_value(delay_text)) is None:
+                return _format_time_error(delay_text)
+            waits = bool(delay_text and seconds_of(_value(delay_text)))
+            return {"when": condition, **({"after": _value(delay_text)} if waits else {})}
         texts = [self.from_time.text().strip(), self.to_time.text().strip()][: 1 if kind == AT else 2]
         for text in texts:
             if seconds_of(_value(text)) is None:

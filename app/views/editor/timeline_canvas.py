@@ -188,9 +188,9 @@ class TimelineCanvas(QWidget):
         for entry, x in zip(order, places, strict=True):
             self._boxes.append((entry, QRectF(x - size / 2.0, y, size, size), None))
         self.update()
-        needed = round(y + line * 1.4)
-        if needed != self.minimumHeight():
-            self.setMinimumHeight(needed)
+        needed_height = round(y + line * 1.4)
+        if needed_height != self.minimumHeight():
+            self.setMinimumHeight(needed_height)
             self.height_changed.emit()
 
     @override
@@ -204,10 +204,10 @@ class TimelineCanvas(QWidget):
         )
 
     def _label(self, entry: TimelineEntry, metrics: QFontMetricsF) -> str:
-        words, most = entry.act or tr("empty"), LABEL_MAX
+        words, length_max = entry.act or tr("empty"), LABEL_MAX
         if entry.kind == WAIT:
-            words, most = f"{condition(entry)}: {words}", CHIP_MAX
-        room = metrics.horizontalAdvance("x") * most * 1.15
+            words, length_max = f"{condition(entry)}: {words}", CHIP_MAX
+        room = metrics.horizontalAdvance("x") * length_max * 1.15
         return metrics.elidedText(words, Qt.TextElideMode.ElideRight, room)
 
     def _pin_box(self, entry: TimelineEntry, box: QRectF) -> QRectF:
@@ -253,13 +253,13 @@ class TimelineCanvas(QWidget):
             self._point(event.position())
             return
         entry, part, from_x = self._dragged
-        by = event.position().x() - from_x
+        moved_px = event.position().x() - from_x
         if entry.kind == WAIT or not entry.movable:
             return
-        if self._spot is None and abs(by) < QApplication.startDragDistance() / 2:
+        if self._spot is None and abs(moved_px) < QApplication.startDragDistance() / 2:
             return
         scale = self.scale
-        by_s = by / scale.width * scale.length_s
+        by_s = moved_px / scale.width * scale.length_s
         self._spot = dragged(entry.spot, part, by_s, scale.step_s, scale.length_s)
         self._lay_out()
 
@@ -368,8 +368,8 @@ class TimelineCanvas(QWidget):
             painter.setPen(QPen(colors.border, 1.0))
             painter.drawLine(QPointF(x, top), QPointF(x, self.height()))
             painter.setPen(colors.muted)
-            left = min(max(2.0, x - width / 2.0), self.width() - width - 2.0)
-            painter.drawText(QPointF(left, top - metrics.descent() - 1.0), text)
+            left_px = min(max(2.0, x - width / 2.0), self.width() - width - 2.0)
+            painter.drawText(QPointF(left_px, top - metrics.descent() - 1.0), text)
         painter.setPen(QPen(colors.muted, 1.0))
         painter.drawLine(QPointF(MARGIN, top), QPointF(self.width() - MARGIN, top))
 
@@ -407,8 +407,8 @@ class TimelineCanvas(QWidget):
             painter.setPen(QPen(color, 3.0))
             for x in (layout.start, layout.end):
                 painter.drawLine(QPointF(x, bar.top() + 1.5), QPointF(x, bar.bottom() - 1.5))
-        within = entry.kind == WINDOW and layout.start < layout.label < layout.end
-        if not within:
+        is_inside = entry.kind == WINDOW and layout.start < layout.label < layout.end
+        if not is_inside:
             ground = label.adjusted(-3.0, 3.0, 3.0, -3.0)
             painter.fillRect(ground, colors.selection if is_selected else colors.surface)
         if entry.kind != WINDOW:
@@ -417,7 +417,7 @@ class TimelineCanvas(QWidget):
             draw_shape(
                 painter, shape, QPointF(layout.start, middle), self._line * (0.42 if is_selected else 0.36)
             )
-        painter.setPen(colors.on_selection if is_selected and not within else colors.text)
+        painter.setPen(colors.on_selection if is_selected and not is_inside else colors.text)
         painter.drawText(label, Qt.AlignmentFlag.AlignVCenter, self._label(entry, metrics))
 
     def _draw_chip(self, painter: QPainter, colors: ThemeTokens, entry: TimelineEntry, box: QRectF) -> None:
@@ -442,9 +442,9 @@ class TimelineCanvas(QWidget):
     def _draw_step(self, painter: QPainter, colors: ThemeTokens, entry: TimelineEntry, box: QRectF) -> None:
         """Draw a numbered disc, dashed without a time in the text; overlapping discs move apart."""
         is_selected = self._is_selected(entry)
-        at, top = self.scale.x_of(entry.spot[0]), box.top() - self._line * LEADER
+        x, top = self.scale.x_of(entry.spot[0]), box.top() - self._line * LEADER
         painter.setPen(QPen(colors.accent if entry.sure else colors.border, 1.2))
-        painter.drawLine(QPointF(at, top), QPointF(box.center().x(), box.top()))
+        painter.drawLine(QPointF(x, top), QPointF(box.center().x(), box.top()))
         painter.setPen(
             QPen(
                 colors.focus if is_selected else colors.accent,

@@ -92,8 +92,8 @@ def read_plan(text: str) -> TimelinePlan:
     raw = list(_raw_steps(data))
     last = max((entry.spot[1] for entry in (*faults, *raw) if entry.sure and entry.kind != WAIT), default=0.0)
     length = seconds_of(data.get("length"))
-    whole = max(last, length) if length else max(LENGTH_LEAST_S, last + LENGTH_BEYOND_S)
-    return TimelinePlan(whole, tuple(faults), tuple(_in_order(raw, whole)))
+    total_s = max(last, length) if length else max(LENGTH_LEAST_S, last + LENGTH_BEYOND_S)
+    return TimelinePlan(total_s, tuple(faults), tuple(_in_order(raw, total_s)))
 
 
 def seconds_of(value: object) -> float | None:
@@ -105,8 +105,8 @@ def seconds_of(value: object) -> float | None:
 
 
 def _tables(data: Mapping[str, object], name: str) -> Iterator[tuple[int, Mapping[str, object]]]:
-    found = data.get(name)
-    for number, table in enumerate(found if isinstance(found, list) else ()):
+    tables = data.get(name)
+    for number, table in enumerate(tables if isinstance(tables, list) else ()):
         if isinstance(table, dict):
             yield number, table
 
@@ -117,16 +117,18 @@ def _fault(number: int, table: Mapping[str, object]) -> TimelineEntry:
     seconds = seconds_of(table.get("at"))
     if seconds is not None:
         return TimelineEntry(path, AT, act, (seconds, seconds), note=note)
-    between = table.get("between")
-    ends = [seconds_of(end) for end in between] if isinstance(between, list) else []
+    time_range = table.get("between")
+    ends = [seconds_of(end) for end in time_range] if isinstance(time_range, list) else []
     match ends:
         case [float(start), float(end)]:
             return TimelineEntry(path, WINDOW, act, (min(start, end), max(start, end)), note=note)
-    after = seconds_of(table.get("after", 0))
-    when = _collapse_spaces(table.get("when"))
-    text = when or _collapse_spaces(table.get("at")) or ("" if between is None else str(between))
-    delay = after or 0.0
-    return TimelineEntry(path, WAIT, act, (delay, delay), text, note, sure=bool(when) and after is not None)
+    delay_s = seconds_of(table.get("after", 0))
+    condition = _collapse_spaces(table.get("when"))
+    text = condition or _collapse_spaces(table.get("at")) or ("" if time_range is None else str(time_range))
+    delay = delay_s or 0.0
+    return TimelineEntry(
+        path, WAIT, act, (delay, delay), text, note, sure=bool(condition) and delay_s is not None
+    )
 
 
 def _collapse_spaces(value: object) -> str:
@@ -137,19 +139,19 @@ def _raw_steps(data: Mapping[str, object]) -> Iterator[TimelineEntry]:
     """Yield steps with the times known from the text; the duration of a condition is unknown."""
     before: float | None = 0.0
     for number, table in _tables(data, "solution"):
-        do, when = table.get("do"), _collapse_spaces(table.get("when"))
-        found = _STEP.match(do) if isinstance(do, str) else None
-        sign, delay, act = found.groups() if found else ("+", "0", do)
+        do, condition = table.get("do"), _collapse_spaces(table.get("when"))
+        step_match = _STEP.match(do) if isinstance(do, str) else None
+        sign, delay, act = step_match.groups() if step_match else ("+", "0", do)
         seconds = min(float(delay), DURATION_MAX_S)
-        known = 0.0 if not sign else None if when else before
-        before = None if known is None else known + seconds
-        at = before or 0.0
+        known_s = 0.0 if not sign else None if condition else before
+        before = None if known_s is None else known_s + seconds
+        time_s = before or 0.0
         yield TimelineEntry(
             ("solution", number),
             STEP,
             _collapse_spaces(act),
-            (at, at),
-            when,
+            (time_s, time_s),
+            condition,
             sure=before is not None,
             delay_s=seconds,
         )
@@ -157,21 +159,21 @@ def _raw_steps(data: Mapping[str, object]) -> Iterator[TimelineEntry]:
 
 def _in_order(steps: Sequence[TimelineEntry], length_s: float) -> Iterator[TimelineEntry]:
     """Yield the steps, those without a time spread evenly between the times around them."""
-    at, known = 0, 0.0
-    while at < len(steps):
-        if steps[at].sure:
-            known = steps[at].spot[0]
-            yield steps[at]
-            at += 1
+    index, known_s = 0, 0.0
+    while index < len(steps):
+        if steps[index].sure:
+            known_s = steps[index].spot[0]
+            yield steps[index]
+            index += 1
             continue
-        end = next((n for n in range(at, len(steps)) if steps[n].sure), len(steps))
-        until = steps[end].spot[0] if end < len(steps) else length_s
-        for number, step in enumerate(steps[at:end], start=1):
-            guess = known + (max(known, until) - known) * number / (end - at + 1)
+        end = next((n for n in range(index, len(steps)) if steps[n].sure), len(steps))
+        end_s = steps[end].spot[0] if end < len(steps) else length_s
+        for number, step in enumerate(steps[index:end], start=1):
+            guess = known_s + (max(known_s, end_s) - known_s) * number / (end - index + 1)
             yield TimelineEntry(
                 step.path, STEP, step.act, (guess, guess), step.when, sure=False, delay_s=step.delay_s
             )
-        at = end
+        index = end
 
 
 # --- descriptions -------------------------------------------------------------------------------------------
@@ -292,18 +294,20 @@ def layout_faults(spots: Sequence[Spot], widths: Sequence[float], scale: Scale) 
     """Return each fault with its label (*widths* in pixels) in the first row that has room for both."""
     ends: list[float] = []
     """Position from which each row is free."""
-    found = []
+    layouts = []
     order = sorted(range(len(spots)), key=lambda n: spots[n])
     for number in order:
         (start, end), width = (scale.x_of(t_s) for t_s in spots[number]), widths[number]
         label = _label_x(start, end, width, scale)
-        left = min(start, label) - GRIP_PX
-        row = next((n for n, free_end in enumerate(ends) if free_end <= left), min(len(ends), ROWS_MAX - 1))
+        left_px = min(start, label) - GRIP_PX
+        row = next(
+            (n for n, free_end in enumerate(ends) if free_end <= left_px), min(len(ends), ROWS_MAX - 1)
+        )
         ends += [0.0] * (row + 1 - len(ends))
         layout = FaultLayout(row, start, end, label, width)
         ends[row] = max(ends[row], layout.to_x)
-        found.append((number, layout))
-    return [fault_layout for _, fault_layout in sorted(found, key=lambda pair: pair[0])]
+        layouts.append((number, layout))
+    return [fault_layout for _, fault_layout in sorted(layouts, key=lambda pair: pair[0])]
 
 
 def _label_x(start: float, end: float, width: float, scale: Scale) -> float:
@@ -318,26 +322,26 @@ def _label_x(start: float, end: float, width: float, scale: Scale) -> float:
 
 def flow(widths: Sequence[float], room: float, gap: float) -> list[tuple[int, float]]:
     """Return row and left side of items that wrap like words."""
-    found, row, x = [], 0, 0.0
+    positions, row, x = [], 0, 0.0
     for width in widths:
         if x and x + width > room:
             row, x = row + 1, 0.0
-        found.append((row, x))
+        positions.append((row, x))
         x += width + gap
-    return found
+    return positions
 
 
 def spread_out(xs: Sequence[float], pitch: float, left_x: float, right_x: float) -> list[float]:
     """Move *xs*, in their order, at least *pitch* apart, within *left_x* to *right_x* if possible."""
     pitch = min(pitch, (right_x - left_x) / max(1, len(xs) - 1))
-    found: list[float] = []
+    label_xs: list[float] = []
     for x in xs:
-        found.append(max(left_x, x, found[-1] + pitch if found else x))
-    most = right_x
-    for number in reversed(range(len(found))):
-        found[number] = min(found[number], most)
-        most = found[number] - pitch
-    return found
+        label_xs.append(max(left_x, x, label_xs[-1] + pitch if label_xs else x))
+    x_max = right_x
+    for number in reversed(range(len(label_xs))):
+        label_xs[number] = min(label_xs[number], x_max)
+        x_max = label_xs[number] - pitch
+    return label_xs
 
 
 def find_grip(layout: FaultLayout, x: float) -> str | None:
@@ -401,7 +405,7 @@ def move_entries(
     """
     text = move_entry(text, entry, spot)
     by_s = spot[0] - entry.spot[0]
-    if spot[1] - entry.spot[1] != by_s or entry.path not in {each.path for each in selected}:
+    if spot[1] - entry.spot[1] != by_s or entry.path not in {moved_entry.path for moved_entry in selected}:
         return text
     for timeline_entry in selected:
         if timeline_entry.path != entry.path and timeline_entry.movable:
@@ -426,11 +430,11 @@ def find_next_path(plan: TimelinePlan, removed_entries: Sequence[TimelineEntry])
     It is the fault after the first of *removed_entries*, or else the last one.
     """
     index = plan.faults.index(removed_entries[0])
-    left = [fault.path for fault in plan.faults if fault not in removed_entries]
-    if not left:
+    remaining_paths = [fault.path for fault in plan.faults if fault not in removed_entries]
+    if not remaining_paths:
         return None
-    key, at = left[min(index, len(left) - 1)]
-    return (key, int(at) - sum(int(entry.path[1]) < int(at) for entry in removed_entries))
+    key, next_entry = remaining_paths[min(index, len(remaining_paths) - 1)]
+    return (key, int(next_entry) - sum(int(entry.path[1]) < int(next_entry) for entry in removed_entries))
 
 
 def move_entry(text: str, entry: TimelineEntry, spot: Spot) -> str:
@@ -445,15 +449,15 @@ def move_entry(text: str, entry: TimelineEntry, spot: Spot) -> str:
         raise ScenarioEditError(tr("This entry no longer exists in the list."))
     if entry.kind == WINDOW and seconds_of(table["between"][0]) != entry.spot[0]:
         spot = (spot[1], spot[0])  # a reversed span: the checks report it, so show it
-        was = (entry.spot[1], entry.spot[0])
+        old_values = (entry.spot[1], entry.spot[0])
     else:
-        was = entry.spot
-    for key, before, now in zip(keys[entry.kind], was, spot, strict=False):
-        if now != before:
+        old_values = entry.spot
+    for key, before, new_value in zip(keys[entry.kind], old_values, spot, strict=False):
+        if new_value != before:
             place: object = table.get(key[0], "0s")
             number = key[1] if len(key) > 1 else None
             sample = place[number] if isinstance(place, list) and isinstance(number, int) else place
-            text = set_value(text, (*entry.path, *key), format_time(now, sample))
+            text = set_value(text, (*entry.path, *key), format_time(new_value, sample))
     return text
 
 
@@ -477,5 +481,8 @@ def _format_number(value: float) -> str:
 def with_fault(text: str, times: Mapping[str, object], act: str, note: str) -> tuple[str, Path]:
     """Return *text* with one more fault after the others, and its path. Raises ScenarioEditError."""
     values = {**times, "do": act, **({"note": note} if note else {})}
-    found = value_at(text, ("timeline",))
-    return add_entry(text, "timeline", values), ("timeline", len(found) if isinstance(found, list) else 0)
+    timeline_entries = value_at(text, ("timeline",))
+    return add_entry(text, "timeline", values), (
+        "timeline",
+        len(timeline_entries) if isinstance(timeline_entries, list) else 0,
+    )

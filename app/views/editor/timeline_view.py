@@ -70,7 +70,7 @@ class TimelineList(QListWidget):
 
     def show_entries(self, entries: Sequence[TimelineEntry], current: Path | None) -> None:
         """Show these rows; selected ones stay selected, and *current* with them."""
-        chosen = {*self.selected_paths, current}
+        chosen_paths = {*self.selected_paths, current}
         self.blockSignals(True)
         self.clear()
         for entry in entries:
@@ -82,7 +82,7 @@ class TimelineList(QListWidget):
             if entry.path == current:
                 self.setCurrentItem(item)
         for row in range(self.count()):
-            self.item(row).setSelected(path_of(self.item(row)) in chosen)
+            self.item(row).setSelected(path_of(self.item(row)) in chosen_paths)
         self.blockSignals(False)
 
     def choose(self, path: Path, extend_selection: bool = False) -> None:
@@ -103,8 +103,8 @@ class TimelineList(QListWidget):
 
 def path_of(item: QListWidgetItem) -> Path:
     """Return the path in the text of the entry that a row shows."""
-    found: Path = item.data(_PATH)
-    return found
+    path: Path = item.data(_PATH)
+    return path
 
 
 ZOOM_STEP: Final = 1.5
@@ -129,15 +129,15 @@ class ZoomArea(QScrollArea):
     def zoom_by(self, factor: float, about_x: float | None = None) -> None:
         """Zoom by a factor (0: show all); the point at *about_x* of the view, else its middle, stays."""
         width = self.viewport().width()
-        about = width / 2.0 if about_x is None else about_x
+        center_x = width / 2.0 if about_x is None else about_x
         scroll = self.horizontalScrollBar()
-        at = (scroll.value() + about) / max(1, self._canvas.width())
+        share = (scroll.value() + center_x) / max(1, self._canvas.width())
         self.zoom = min(ZOOM_MAX, max(1.0, self.zoom * factor)) if factor else 1.0
         wide = round(width * self.zoom)
         self._canvas.setMinimumWidth(wide if self.zoom > 1.0 else 0)
         self._canvas.resize(wide, self._canvas.height())
         scroll.setRange(0, max(0, wide - width))
-        scroll.setValue(round(at * wide - about))
+        scroll.setValue(round(share * wide - center_x))
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -148,9 +148,9 @@ class ZoomArea(QScrollArea):
     @override
     def wheelEvent(self, event: QWheelEvent) -> None:
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            by = event.angleDelta().y()
-            if by:
-                self.zoom_by(ZOOM_STEP if by > 0 else 1 / ZOOM_STEP, event.position().x())
+            wheel_delta = event.angleDelta().y()
+            if wheel_delta:
+                self.zoom_by(ZOOM_STEP if wheel_delta > 0 else 1 / ZOOM_STEP, event.position().x())
             event.accept()
         else:
             super().wheelEvent(event)
@@ -218,7 +218,7 @@ class TimelineView(QWidget):
             bar.addWidget(button)
         bar.addStretch(1)
         self._zooms = []
-        for icon, words, by in (
+        for icon, words, factor in (
             ("zoom-out", tr("Show more time (-)"), 1 / ZOOM_STEP),
             ("zoom-in", tr("Show less time (+)"), ZOOM_STEP),
             ("fit", tr("Show the whole drill (0)"), 0.0),
@@ -226,7 +226,7 @@ class TimelineView(QWidget):
             tool = QToolButton()
             tool.setToolTip(words)
             tool.setAccessibleName(words)
-            tool.clicked.connect(lambda _=False, by=by: self.area.zoom_by(by))
+            tool.clicked.connect(lambda _=False, by=factor: self.area.zoom_by(by))
             bar.addWidget(tool)
             self._zooms.append((tool, icon))
         widget = QWidget()
@@ -242,10 +242,10 @@ class TimelineView(QWidget):
         self._dress()
 
     def _dress(self) -> None:
-        colors, side = theme.tokens(self.palette()), self.fontMetrics().height()
+        colors, icon_px = theme.tokens(self.palette()), self.fontMetrics().height()
         for tool, icon in self._zooms:
             tool.setIcon(theme.icon(icon, colors))
-            tool.setIconSize(QSize(side, side))
+            tool.setIconSize(QSize(icon_px, icon_px))
 
     @override
     def changeEvent(self, event: QEvent) -> None:
@@ -262,11 +262,11 @@ class TimelineView(QWidget):
         if self._split_by_hand and self.adding.isHidden():
             return
         scroll = self.area.horizontalScrollBar()
-        needed = self.canvas.minimumHeight() + scroll.sizeHint().height() * (self.area.zoom > 1.0)
+        needed_height = self.canvas.minimumHeight() + scroll.sizeHint().height() * (self.area.zoom > 1.0)
         room = self.body.height() - self.body.handleWidth()
         if not self.adding.isHidden():
-            needed = min(needed, room - self.adding.minimumSizeHint().height())
-        self.body.setSizes([max(1, needed), max(1, room - needed)])
+            needed_height = min(needed_height, room - self.adding.minimumSizeHint().height())
+        self.body.setSizes([max(1, needed_height), max(1, room - needed_height)])
 
     # --- display --------------------------------------------------------------------------------------------
 
@@ -357,10 +357,12 @@ class TimelineView(QWidget):
     def _select_neighbor(self, offset: int, extend_selection: bool = False) -> bool:
         """Select the entry *offset* entries later; return False if there is none."""
         paths = [entry.path for entry in self._plan.entries]
-        now = paths.index(self._path) + offset if self._path in paths else 0 if offset > 0 else len(paths) - 1
-        if not 0 <= now < len(paths):
+        new_index = (
+            paths.index(self._path) + offset if self._path in paths else 0 if offset > 0 else len(paths) - 1
+        )
+        if not 0 <= new_index < len(paths):
             return False
-        self._choose(paths[now], extend_selection)
+        self._choose(paths[new_index], extend_selection)
         return True
 
     # --- changes --------------------------------------------------------------------------------------------
@@ -453,9 +455,9 @@ class TimelineView(QWidget):
             if row is None:
                 menu.addSeparator()
                 continue
-            words, key, on, do = row
+            words, key, is_enabled, do = row
             action = menu.addAction(f"{words}\t{key}" if key else words)
-            action.setEnabled(on)
+            action.setEnabled(is_enabled)
             action.triggered.connect(lambda _=False, do=do: do())
         return menu
 
@@ -529,8 +531,8 @@ class TimelineView(QWidget):
         elif event.matches(QKeySequence.StandardKey.SelectAll):
             self.list.selectAll()
         elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
-            also = bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
-            self._select_neighbor(1 if key == Qt.Key.Key_Down else -1, also)
+            extends_selection = bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
+            self._select_neighbor(1 if key == Qt.Key.Key_Down else -1, extends_selection)
         elif key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
             return self._select_neighbor(1 if key == Qt.Key.Key_Tab else -1)
         elif key == Qt.Key.Key_Escape:

@@ -94,10 +94,10 @@ def find_box(technology: str, name: str, height: float) -> QRectF | None:
     if box is None:
         return None
     stretch = (height - BODY_TOP - BODY_BOTTOM) / BODY
-    left, top, width, tall = box
+    left_px, top, width, tall = box
     growth = min(stretch, 1.0 + (stretch - 1.0) * 0.6)  # cards grow less than the space between them
     middle = BODY_TOP + (top + tall / 2) * stretch
-    return QRectF(left, middle - tall * growth / 2, width, tall * growth)
+    return QRectF(left_px, middle - tall * growth / 2, width, tall * growth)
 
 
 def route(technology: str, a: str, b: str, height: float) -> list[QPointF]:
@@ -208,13 +208,13 @@ class CanvasPainter:
         width = metrics.horizontalAdvance(content)
         if width > box.width() > 0:
             scale = max(box.width() / (width + 2), self.style.least_share(font))
-            across = scale * min(1.0, max(box.width() / scale / (width + 2), CONDENSE))
-            wide, tall = box.width() / across, box.height() / scale
+            stretch_x = scale * min(1.0, max(box.width() / scale / (width + 2), CONDENSE))
+            wide, tall = box.width() / stretch_x, box.height() / scale
             painter.save()
             painter.translate(box.left(), box.top())
-            painter.scale(across, scale)
-            cut = metrics.elidedText(content, Qt.TextElideMode.ElideRight, wide)
-            painter.drawText(QRectF(0, 0, wide, tall), flags, cut)
+            painter.scale(stretch_x, scale)
+            elided_text = metrics.elidedText(content, Qt.TextElideMode.ElideRight, wide)
+            painter.drawText(QRectF(0, 0, wide, tall), flags, elided_text)
             painter.restore()
         else:
             painter.drawText(box, flags, content)

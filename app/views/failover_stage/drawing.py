@@ -86,8 +86,10 @@ class StagePainter(PanelPainter):
             draw_mark(painter, "cross", box.adjusted(1, 1, -1, -1), colors.bad)
         if label:
             words = tr("{name} cut").format(name=label) if cut else label
-            at = QRectF(middle.x() - 140, middle.y() + 10, 280, self.line_height("body"))
-            self.text(words, at, "body", colors.bad if cut else colors.muted, Qt.AlignmentFlag.AlignHCenter)
+            text_rect = QRectF(middle.x() - 140, middle.y() + 10, 280, self.line_height("body"))
+            self.text(
+                words, text_rect, "body", colors.bad if cut else colors.muted, Qt.AlignmentFlag.AlignHCenter
+            )
 
     def _draw_card(self, view: StageView, name: str, card: StageCard, box: QRectF) -> None:
         painter, colors, style = self.painter, self.colors, self.style
@@ -111,26 +113,30 @@ class StagePainter(PanelPainter):
         tall = self.line_height("server")
         font = style.fonts["body"]
         width = sign_width(card.status, style.scene, font)
-        named = QFontMetricsF(style.fonts["server"]).horizontalAdvance(card.name)
-        beside = named + width + 10 <= right - left
+        name_width = QFontMetricsF(style.fonts["server"]).horizontalAdvance(card.name)
+        is_beside = name_width + width + 10 <= right - left
         self.text(
-            card.name, QRectF(left, y, right - left - (width + 10) * beside, tall), "server", colors.text
+            card.name, QRectF(left, y, right - left - (width + 10) * is_beside, tall), "server", colors.text
         )
-        y += 0 if beside else tall
+        y += 0 if is_beside else tall
         base = y + tall / 2 + (QFontMetricsF(font).ascent() - QFontMetricsF(font).descent()) / 2
-        draw_sign(painter, card.status, QPointF(right - width if beside else left, base), style.scene, font)
+        draw_sign(
+            painter, card.status, QPointF(right - width if is_beside else left, base), style.scene, font
+        )
         y += tall + 4
         replaced = name == CLIENT and name in view.lines
-        fits = y + self.line_height("body") <= box.bottom()
-        if card.note and fits and not replaced and not (style.far and (card.database or name == CLIENT)):
+        has_room = y + self.line_height("body") <= box.bottom()
+        if card.note and has_room and not replaced and not (style.far and (card.database or name == CLIENT)):
             self.text(
                 card.note, QRectF(left, y, right - left, self.line_height("body")), "body", colors.muted
             )
             y += self.line_height("body") + 4
         words, tone = view.lines.get(name, ("", ""))
         if card.database:
-            below = self.line_height("body") + 2 if words else 0.0
-            self._draw_copy(view, name, card, QRectF(left, y, right - left, box.bottom() - y - 8 - below))
+            height_below = self.line_height("body") + 2 if words else 0.0
+            self._draw_copy(
+                view, name, card, QRectF(left, y, right - left, box.bottom() - y - 8 - height_below)
+            )
         if words and not (name == TO and view.resources):
             tall, room = self.line_height("body"), right - left
             wraps = self.width_of(words, "body") > room and box.bottom() - 2 * tall - 8 >= y - 2
@@ -167,7 +173,7 @@ class StagePainter(PanelPainter):
             self.text(
                 card.database, QRectF(box.left() + 26, y, box.width() - width - 34, tall), "bold", colors.text
             )
-        more = view_model.count_more(view.facts) if name in (FROM, TO) else ""
+        more_text = view_model.count_more(view.facts) if name in (FROM, TO) else ""
         y += tall * (2 if style.far else 1) + 10
         if style.far:
             return
@@ -175,7 +181,9 @@ class StagePainter(PanelPainter):
         for sign in card.badges:
             widths.append(sign_width(sign, style.scene, chip) + 16)
         first = list(zip(card.badges, widths, strict=True))
-        bad = [pair for pair in first if pair[0].tone != "ok"]  # the only ones if there is room for one row
+        bad = [
+            sign_pair for sign_pair in first if sign_pair[0].tone != "ok"
+        ]  # the only ones if there is room for one row
         rows = [first[:2], first[2:]] if y + 48 <= box.bottom() + 6 else [bad or first]
         for row in rows:
             x = box.left()
@@ -184,16 +192,16 @@ class StagePainter(PanelPainter):
                     draw_chip(painter, sign, QRectF(x, y, wide, 21), style.scene, chip)
                     x += wide + 6
             y += 27 if row else 0
-        if more and y + 16 < box.bottom() + 6:
+        if more_text and y + 16 < box.bottom() + 6:
             self.text(
-                more, QRectF(box.left(), y, box.width(), self.line_height("body")), "body", colors.muted
+                more_text, QRectF(box.left(), y, box.width(), self.line_height("body")), "body", colors.muted
             )
 
     def _draw_resources(self, view: StageView, box: QRectF) -> None:
         colors = self.colors
         step = box.height() / max(1, len(view.resources))
         marks = {DONE: ("check", "ok"), RUNNING: ("hourglass", "warn"), WAITING: ("ring", "idle")}
-        for index, (name, state, _took) in enumerate(view.resources):
+        for index, (name, state, _time_taken) in enumerate(view.resources):
             row = QRectF(box.left(), box.top() + index * step, box.width(), step - 5)
             shape, tone = marks[state]
             running = state == RUNNING
@@ -204,13 +212,16 @@ class StagePainter(PanelPainter):
                 QRectF(row.left() + 8, row.center().y() - 7, 14, 14),
                 self.style.scene.tone(tone),
             )
-            half = row.height() / 2
-            if half >= self.line_height("body") + 2:
+            half_height = row.height() / 2
+            if half_height >= self.line_height("body") + 2:
                 self.text(
-                    name, QRectF(row.left() + 30, row.top() + 2, row.width() - 110, half), "body", colors.text
+                    name,
+                    QRectF(row.left() + 30, row.top() + 2, row.width() - 110, half_height),
+                    "body",
+                    colors.text,
                 )
                 words = view_model.resource_words(state)
-                self.text(words, QRectF(row.left() + 30, row.center().y() - 2, row.width() - 110, half), "small",
+                self.text(words, QRectF(row.left() + 30, row.center().y() - 2, row.width() - 110, half_height), "small",
                           self.style.scene.tone(tone))  # fmt: skip
             else:
                 self.text(
@@ -240,8 +251,8 @@ class StagePainter(PanelPainter):
         self.text(view.facts.disk, QRectF(box.left(), box.center().y() - 10, box.width(), 22), "bold", colors.text,
                   Qt.AlignmentFlag.AlignHCenter)  # fmt: skip
         if not self.style.far:
-            below = QRectF(box.left(), box.center().y() + 12, box.width(), 18)
-            self.text(tr("data and log"), below, "body", colors.muted, Qt.AlignmentFlag.AlignHCenter)
+            rect_below = QRectF(box.left(), box.center().y() + 12, box.width(), 18)
+            self.text(tr("data and log"), rect_below, "body", colors.muted, Qt.AlignmentFlag.AlignHCenter)
         self.pill(tr("owner: {node}").format(node=view.facts.owner), pill, colors.accent, colors.on_accent)
 
     def _draw_listener(self, view: StageView) -> None:
@@ -250,10 +261,10 @@ class StagePainter(PanelPainter):
         if not facts.listener or box is None or former is None:
             return
         words = tr("listener {name}").format(name=facts.listener)
-        moved = facts.listener_at == TO
+        has_moved = facts.listener_at == TO
         if facts.listener_at == FROM or not facts.listener_at:
             self.pill(words, former, colors.surface, colors.muted, dashed=True)
-        if moved:
+        if has_moved:
             if LISTENER in view.lit:
                 self.halo(box, False)
             self.pill(facts.listener, former, colors.surface, colors.muted, dashed=True)
@@ -278,12 +289,12 @@ class StagePainter(PanelPainter):
         colors = self.colors
         lit = VOTES in view.lit and not view.over
         self.box(box, colors.focus if lit else colors.border, colors.raised, 2.5 if lit else 1.2)
-        beside = box.width() > 300
-        radius = 21.0 if not self.style.far or not beside else 23.0
+        is_beside = box.width() > 300
+        radius = 21.0 if not self.style.far or not is_beside else 23.0
         count = len(view.facts.votes)
-        step = min(58.0, (box.width() * (0.55 if beside else 1.0) - 20) / count)
-        x = box.left() + 18 + radius if beside else box.center().x() - step * (count - 1) / 2
-        y = box.center().y() if beside else box.top() + 16 + radius
+        step = min(58.0, (box.width() * (0.55 if is_beside else 1.0) - 20) / count)
+        x = box.left() + 18 + radius if is_beside else box.center().x() - step * (count - 1) / 2
+        y = box.center().y() if is_beside else box.top() + 16 + radius
         labels = shorten_names([vote.name for vote in view.facts.votes])
         for number, (vote, letter) in enumerate(zip(view.facts.votes, labels, strict=True)):
             self._draw_token(
@@ -291,14 +302,14 @@ class StagePainter(PanelPainter):
             )
         tone = self.style.scene.tone(view.votes_tone) if view.votes_tone != "muted" else colors.muted
         tall = self.line_height("bold")
-        if beside:
-            left = x + (count - 1) * step + radius + 24
-            words = QRectF(left, box.center().y() - tall, box.right() - left - 10, tall)
+        if is_beside:
+            left_px = x + (count - 1) * step + radius + 24
+            words = QRectF(left_px, box.center().y() - tall, box.right() - left_px - 10, tall)
             self.text(view.votes, words, "bold", tone)
             if not self.style.far:
                 names = ", ".join(vote.name for vote in view.facts.votes)
-                below = QRectF(left, words.bottom(), words.width(), box.bottom() - words.bottom())
-                self.text(names, below, "small", colors.muted, wrap=True)
+                rect_below = QRectF(left_px, words.bottom(), words.width(), box.bottom() - words.bottom())
+                self.text(names, rect_below, "small", colors.muted, wrap=True)
         else:
             row = QRectF(box.left() + 8, y + radius + 6, box.width() - 16, tall)
             self.text(view.votes, row, "bold", tone, Qt.AlignmentFlag.AlignHCenter)
@@ -351,9 +362,9 @@ class StagePainter(PanelPainter):
             + 2
         )
         step = (box.bottom() - y - 8) / len(view.resources)
-        for index, (_, _, took) in enumerate(view.resources):
+        for index, (_, _, time_taken) in enumerate(view.resources):
             row = QRectF(box.right() - 100, y + index * step, 76, step - 5)
-            self.text(took, row, "mono", self.colors.muted, Qt.AlignmentFlag.AlignRight)
+            self.text(time_taken, row, "mono", self.colors.muted, Qt.AlignmentFlag.AlignRight)
 
     def _draw_vessel(self, view: StageView) -> None:
         box, vessel = self.find_box(view.technology, QUEUE), view.vessel
@@ -422,13 +433,13 @@ def _length(a: QPointF, b: QPointF) -> float:
 def _along(corners: list[QPointF], share: float) -> QPointF | None:
     """Return the point at *share* of the path."""
     legs = list(itertools.pairwise(corners))
-    whole = sum(_length(*leg) for leg in legs)
-    if not legs or not whole:
+    total_length = sum(_length(*leg) for leg in legs)
+    if not legs or not total_length:
         return None
-    left = whole * share
+    remaining_length = total_length * share
     for a, b in legs:
         length = _length(a, b)
-        if left <= length:
-            return a + (b - a) * (left / length)
-        left -= length
+        if remaining_length <= length:
+            return a + (b - a) * (remaining_length / length)
+        remaining_length -= length
     return corners[-1]

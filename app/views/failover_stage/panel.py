@@ -39,26 +39,29 @@ class PanelPainter(CanvasPainter):
     def _draw_panel(self, view: StageView) -> None:
         colors, box, y = self.colors, find_panel(self.height), self._panel_rows(view)
         self.box(box, colors.border, colors.raised)
-        left, width = box.left() + 20, box.width() - 40
+        left_px, width = box.left() + 20, box.width() - 40
         self.text(
-            view.since_words, QRectF(left, y["since"], width, self.line_height("body")), "body", colors.muted
+            view.since_words,
+            QRectF(left_px, y["since"], width, self.line_height("body")),
+            "body",
+            colors.muted,
         )
         self.text(
             view.failover_words,
-            QRectF(left, y["second_words"], width, self.line_height("body")),
+            QRectF(left_px, y["second_words"], width, self.line_height("body")),
             "body",
             colors.muted,
         )
         self.painter.setPen(QPen(colors.border, 1))
         for name in ("line1", "line2"):
-            self.painter.drawLine(QPointF(left, y[name]), QPointF(left + width, y[name]))
+            self.painter.drawLine(QPointF(left_px, y[name]), QPointF(left_px + width, y[name]))
         if view.check and not self.style.far:
             tall, (bottom, lines) = self.line_height("body"), self._find_check(view)
             mono = lines * (self.line_height("mono") + 1)
             self.painter.setPen(QPen(colors.border, 1))
-            self.painter.drawLine(QPointF(left, bottom), QPointF(left + width, bottom))
-            self.text(tr("Where to check"), QRectF(left, bottom + 4, width, tall), "body", colors.muted)
-            row = QRectF(left, bottom + 6 + tall, width, mono)
+            self.painter.drawLine(QPointF(left_px, bottom), QPointF(left_px + width, bottom))
+            self.text(tr("Where to check"), QRectF(left_px, bottom + 4, width, tall), "body", colors.muted)
+            row = QRectF(left_px, bottom + 6 + tall, width, mono)
             self.text(view.check, row, "mono", colors.text, wrap=lines > 1)
 
     def _find_check(self, view: StageView) -> tuple[float, int]:
@@ -69,33 +72,33 @@ class PanelPainter(CanvasPainter):
 
     def _draw_watches(self, view: StageView) -> None:
         box, colors, y = find_panel(self.height), self.colors, self._panel_rows(view)
-        left, width = box.left() + 20, box.width() - 40
+        left_px, width = box.left() + 20, box.width() - 40
         font = self.style.fonts["watch"]
         advance = QFontMetricsF(font).horizontalAdvance(view.since)
         room = width - 36
         tall = self.line_height("watch")
         self.text(
-            view.since, QRectF(left, y["watch"], min(room, advance + 2), tall * 0.98), "watch", colors.text
+            view.since, QRectF(left_px, y["watch"], min(room, advance + 2), tall * 0.98), "watch", colors.text
         )
         base = y["watch"] + tall * 0.79
         draw_text(
             self.painter,
             "s",
-            QPointF(left + min(room, advance) + 10, base),
+            QPointF(left_px + min(room, advance) + 10, base),
             self.style.fonts["second"],
             colors.muted,
         )
         self.text(
             f"{view.failover} s",
-            QRectF(left, y["second"], width, self.line_height("second")),
+            QRectF(left_px, y["second"], width, self.line_height("second")),
             "second",
             colors.text,
         )
         if view.gauge is not None:
-            self._draw_gauge(view.gauge, QRectF(left, y["gauge"], width, 13))
+            self._draw_gauge(view.gauge, QRectF(left_px, y["gauge"], width, 13))
         wrap = view.gauge is None
         if view.published and not (self.style.far and (wrap or not view.over or self.height < ROOMY)):
-            row = QRectF(left, y["published"], width, self.line_height("body") * (2.2 if wrap else 1))
+            row = QRectF(left_px, y["published"], width, self.line_height("body") * (2.2 if wrap else 1))
             self.text(
                 view.published,
                 row,
@@ -105,15 +108,15 @@ class PanelPainter(CanvasPainter):
             )
 
     def _draw_gauge(self, gauge: tuple[float, float, float], box: QRectF) -> None:
-        now, published, end = gauge
+        current_value, published, end = gauge
         painter, colors = self.painter, self.colors
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.idle_soft)
         painter.drawRoundedRect(box, 4, 4)
-        if now > 0:
+        if current_value > 0:
             painter.setBrush(colors.accent)
             painter.drawRoundedRect(
-                QRectF(box.left(), box.top(), max(6.0, box.width() * now / end), box.height()), 4, 4
+                QRectF(box.left(), box.top(), max(6.0, box.width() * current_value / end), box.height()), 4, 4
             )
         x = box.left() + box.width() * published / end
         painter.setPen(QPen(colors.text, 3))
@@ -153,16 +156,16 @@ class PanelPainter(CanvasPainter):
             tone = {"muted": colors.muted, "text": colors.text}.get(row.tone) or self.style.scene.tone(
                 row.tone
             )
-            named, wide = self.width_of(row.name, "bold"), self.width_of(row.text, "body") + 2
+            name_width, wide = self.width_of(row.name, "bold"), self.width_of(row.text, "body") + 2
             room = right - left - indent - 8
-            share = min(1.0, room / (named + wide))
-            beside = share >= max(0.9, self.style.least_share("body"))
-            name = QRectF(left + indent, y, named * share if beside else room, tall)
+            share = min(1.0, room / (name_width + wide))
+            is_beside = share >= max(0.9, self.style.least_share("body"))
+            name = QRectF(left + indent, y, name_width * share if is_beside else room, tall)
             self.text(row.name, name, "bold", colors.text)
-            if not beside and y + 2 * tall > end + 2:
+            if not is_beside and y + 2 * tall > end + 2:
                 return  # the mark says whether it works
-            y += 0 if beside else tall
-            start = right - (wide * share if beside else min(wide, room))
+            y += 0 if is_beside else tall
+            start = right - (wide * share if is_beside else min(wide, room))
             self.text(
                 row.text, QRectF(start, y, right - start, tall), "body", tone, Qt.AlignmentFlag.AlignRight
             )

@@ -54,8 +54,8 @@ def draw_why_not(painter: QPainter, style: StageStyle, height: float, view: WhyN
     step = min(64.0, (height - BODY_TOP - 24) / count)
     for number, row in enumerate(view.rows):
         box = QRectF(24, BODY_TOP + 8 + number * step, WIDTH - 48, step - 8)
-        shown = number < view.revealed
-        bad = shown and not row.is_met
+        is_revealed = number < view.revealed
+        bad = is_revealed and not row.is_met
         canvas.box(
             box,
             colors.bad if bad else colors.border,
@@ -64,15 +64,15 @@ def draw_why_not(painter: QPainter, style: StageStyle, height: float, view: WhyN
         )
         shape, ink = ("check", colors.ok) if row.is_met else ("cross", colors.bad)
         mark_box = QRectF(box.left() + 14, box.center().y() - 9, 18, 18)
-        draw_mark(painter, shape if shown else "ring", mark_box, ink if shown else colors.muted)
-        words = colors.bad if bad else colors.text if shown else colors.muted
-        name = row.name if not (shown and row.current_state) else f"{row.name}: {row.current_state}"
+        draw_mark(painter, shape if is_revealed else "ring", mark_box, ink if is_revealed else colors.muted)
+        words = colors.bad if bad else colors.text if is_revealed else colors.muted
+        name = row.name if not (is_revealed and row.current_state) else f"{row.name}: {row.current_state}"
         tall, mono = canvas.line_height("bold"), canvas.line_height("mono")
-        at = QRectF(box.left() + 46, box.center().y() - (tall + mono) / 2, box.width() - 60, tall)
-        canvas.text(name, at, "bold", words)
-        if shown:
-            at = QRectF(at.left(), at.bottom(), at.width(), mono)
-            canvas.text(row.check, at, "mono", colors.text if bad else colors.muted)
+        text_rect = QRectF(box.left() + 46, box.center().y() - (tall + mono) / 2, box.width() - 60, tall)
+        canvas.text(name, text_rect, "bold", words)
+        if is_revealed:
+            text_rect = QRectF(text_rect.left(), text_rect.bottom(), text_rect.width(), mono)
+            canvas.text(row.check, text_rect, "mono", colors.text if bad else colors.muted)
 
 
 FAR_SCALE: Final = 1.3
@@ -157,9 +157,9 @@ class StageCanvas(QWidget):
             self.view = view
             self.update()
             return
-        changed = self.view is None or self.view.heading != view.heading
+        is_new_heading = self.view is None or self.view.heading != view.heading
         self.view = view
-        if changed:
+        if is_new_heading:
             self.setAccessibleDescription(view.spoken)
         self.update()
 
@@ -168,14 +168,14 @@ class StageCanvas(QWidget):
         if not isinstance(self.view, StageView):
             return {}
         scale, height = _fit(self.size())
-        left = (self.width() - WIDTH * scale) / 2
+        left_px = (self.width() - WIDTH * scale) / 2
         technology = self.view.technology
         boxes = {name: find_box(technology, name, height) for name in PLACES[technology] if name != QUEUE}
         boxes[PANEL] = find_panel(height)
         boxes["heading"] = QRectF(0, 0, WIDTH, BODY_TOP - 8)
         boxes["ribbon"] = QRectF(0, height - 98, WIDTH, 98)
-        fit = QTransform.fromTranslate(left, 0).scale(scale, scale)
-        return {name: fit.mapRect(box).toRect() for name, box in boxes.items() if box is not None}
+        fit_transform = QTransform.fromTranslate(left_px, 0).scale(scale, scale)
+        return {name: fit_transform.mapRect(box).toRect() for name, box in boxes.items() if box is not None}
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -184,29 +184,29 @@ class StageCanvas(QWidget):
         painter = QPainter(self)
         colors = theme.tokens(self.palette())
         scale, height = _fit(self.size())
-        left = (self.width() - WIDTH * scale) / 2
+        left_px = (self.width() - WIDTH * scale) / 2
         ratio = self.devicePixelRatioF()
         style = make_style(colors, self.far)
         if isinstance(self.view, WhyNotView):
             painter.fillRect(self.rect(), colors.surface)
-            painter.translate(left, 0)
+            painter.translate(left_px, 0)
             painter.scale(scale, scale)
             draw_why_not(painter, style, height, self.view)
             painter.end()
             return
         key = (self.size(), ratio, colors.name, self.far, QApplication.font().family(), self.view.static_key)
         if self._cached_picture is None or self._cached_picture[0] != key:
-            still = QPixmap(self.size() * ratio)
-            still.setDevicePixelRatio(ratio)
-            still.fill(colors.surface)
-            inner = QPainter(still)
-            inner.translate(left, 0)
+            still_picture = QPixmap(self.size() * ratio)
+            still_picture.setDevicePixelRatio(ratio)
+            still_picture.fill(colors.surface)
+            inner = QPainter(still_picture)
+            inner.translate(left_px, 0)
             inner.scale(scale, scale)
             StagePainter(inner, style, height).draw_still(self.view)
             inner.end()
-            self._cached_picture = (key, still)
+            self._cached_picture = (key, still_picture)
         painter.drawPixmap(0, 0, self._cached_picture[1])
-        painter.translate(left, 0)
+        painter.translate(left_px, 0)
         painter.scale(scale, scale)
         StagePainter(painter, style, height).draw_moving(
             self.view, -1.0 if self.still else time.monotonic() % 1000.0
@@ -218,8 +218,8 @@ class StageCanvas(QWidget):
         if not isinstance(self.view, StageView):
             return
         scale, height = _fit(self.size())
-        left = (self.width() - WIDTH * scale) / 2
-        x, y = (event.position().x() - left) / scale, event.position().y() / scale
+        left_px = (self.width() - WIDTH * scale) / 2
+        x, y = (event.position().x() - left_px) / scale, event.position().y() / scale
         for number, box in enumerate(list_chips(len(self.view.chips), height)):
             if box.contains(x, y):
                 self.phase_clicked.emit(number)
@@ -275,21 +275,23 @@ class FailoverStage(QWidget):
 
     def _name_buttons(self) -> None:
         """Set the texts of the buttons: the short ones if the others would need a second row."""
-        staged, shown = not isinstance(self.canvas.view, WhyNotView), list(BUTTONS)
-        wanted = {name: text if staged else REQUIREMENT_WORDS.get(name, text) for name, text, _, _ in shown}
-        short_words = {name: short for name, _, short, _ in shown}
+        staged, shown_buttons = not isinstance(self.canvas.view, WhyNotView), list(BUTTONS)
+        texts_by_name = {
+            name: text if staged else REQUIREMENT_WORDS.get(name, text) for name, text, _, _ in shown_buttons
+        }
+        short_words = {name: short for name, _, short, _ in shown_buttons}
         if self._presenting:
-            wanted[PRESENT], short_words[PRESENT] = PRESENTING_WORDS
-        for words in (wanted, short_words):
+            texts_by_name[PRESENT], short_words[PRESENT] = PRESENTING_WORDS
+        for words in (texts_by_name, short_words):
             for name, text in words.items():
                 if self.buttons[name].isEnabled():  # a disabled one says what it is doing
                     self.buttons[name].setText(tr("Pause") if name == GO and self._running else tr(text))
-            hints = [one.sizeHint().width() for one in self.buttons.values() if not one.isHidden()]
-            fits = sum(hints) + GAP_PX * len(hints) + 2 * MARGIN_PX <= self.width()
-            if fits:
+            hints = [button.sizeHint().width() for button in self.buttons.values() if not button.isHidden()]
+            has_room = sum(hints) + GAP_PX * len(hints) + 2 * MARGIN_PX <= self.width()
+            if has_room:
                 break
         way = QBoxLayout.Direction
-        self._sides.setDirection(way.LeftToRight if fits else way.TopToBottom)
+        self._sides.setDirection(way.LeftToRight if has_room else way.TopToBottom)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -325,8 +327,8 @@ class FailoverStage(QWidget):
             super().keyPressEvent(event)
 
     def _take_key(self, event: QKeyEvent) -> bool:
-        held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        name = KEYS.get(Qt.Key(event.key())) if not held.value else None
+        modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        name = KEYS.get(Qt.Key(event.key())) if not modifiers.value else None
         if name is None or (self._guided and name != LEAVE):
             return False
         self.wanted.emit(name)

@@ -65,8 +65,8 @@ KINDS = (FigureClass.CALIBRATED, FigureClass.SHARED, FigureClass.PREDICTED, Figu
 
 def figures_of(rows: Sequence[FigureRow]) -> dict[str, Figure]:
     """Return the figures that can be drawn from *rows*."""
-    made = {ERRORS: _errors(rows), TABLE_6: _table_6(rows), MANY: _build_many_databases(rows)}
-    return {name: figure for name, figure in made.items() if figure is not None}
+    figures = {ERRORS: _errors(rows), TABLE_6: _table_6(rows), MANY: _build_many_databases(rows)}
+    return {name: figure for name, figure in figures.items() if figure is not None}
 
 
 def _errors(rows: Sequence[FigureRow]) -> Figure | None:
@@ -75,22 +75,22 @@ def _errors(rows: Sequence[FigureRow]) -> Figure | None:
         return None
     lines = []
     for kind in KINDS:
-        own = [(index, row) for index, row in enumerate(numbers, start=1) if row.kind is kind]
-        if own:
+        own_rows = [(index, row) for index, row in enumerate(numbers, start=1) if row.kind is kind]
+        if own_rows:
             lines.append(
                 FigureLine(
                     str(kind),
-                    tuple(float(place) for place, _ in own),
-                    tuple(float(row.error_percent or 0.0) for _, row in own),
+                    tuple(float(place) for place, _ in own_rows),
+                    tuple(float(row.error_percent or 0.0) for _, row in own_rows),
                     points=True,
                     labels=tuple(
                         f"{row.id}: {formatting.percent((row.error_percent or 0.0) / 100.0, sign=True)}, {row.what}"
-                        for _, row in own
+                        for _, row in own_rows
                     ),
                 )
             )
     ends = (0.0, float(len(numbers)) + 1.0)
-    lines += [FigureLine(f"{side:+g}%", ends, (side, side)) for side in (10.0, -10.0)]
+    lines += [FigureLine(f"{deviation:+g}%", ends, (deviation, deviation)) for deviation in (10.0, -10.0)]
     return Figure(
         tr("All figures: error of Mirrordrill"),
         tr("All papers"),
@@ -335,13 +335,15 @@ class FidelityView(QWidget):
         colors = theme.tokens(self.palette())
         parts = []
         if self.rows:
-            counted = tr("{all} rows: {passed} pass, {failed} fail")
+            counts_text = tr("{all} rows: {passed} pass, {failed} fail")
             passed = len(self.rows) - len(failed)
-            parts.append(f"<b>{counted.format(all=len(self.rows), passed=passed, failed=len(failed))}</b>")
+            parts.append(
+                f"<b>{counts_text.format(all=len(self.rows), passed=passed, failed=len(failed))}</b>"
+            )
         if failed:
             tone = colors.text if explained == len(failed) else colors.bad
-            known = tr("failures with a known reason: {n}").format(n=explained)
-            parts.append(f'<span style="color:{tone.name()}">{known}</span>')
+            known_text = tr("failures with a known reason: {n}").format(n=explained)
+            parts.append(f'<span style="color:{tone.name()}">{known_text}</span>')
         parts += [f'<span style="color:{colors.muted.name()}">{doing}</span>'] if doing else []
         self.summary.setText("&nbsp;&nbsp;&nbsp;".join(parts))
 

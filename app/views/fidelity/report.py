@@ -88,13 +88,13 @@ def build_rows(rows: Sequence[FigureRow], colors: ThemeTokens) -> str:
                 for title, share in COLUMNS
             )
             lines.append(f"<tr><td colspan='8'><h3>{escape(tr(section))}</h3></td></tr><tr>{titles}</tr>")
-        *cells, below = map(escape, list_texts(row))
+        *cells, last_cell = map(escape, list_texts(row))
         cells[0] = _paint(cells[0], colors.ok if row.verdict == PASS else colors.bad)
         cells[5] = cells[5] if row.verdict == PASS else _paint(cells[5], colors.bad)
         cells[7] = f"<span title='{cells[7]}'>{escape(_shorten_source(row.source))}</span>"
         lines.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
-        if below:
-            lines.append(f"<tr><td></td><td colspan='7'>{_paint(below, colors.muted)}</td></tr>")
+        if last_cell:
+            lines.append(f"<tr><td></td><td colspan='7'>{_paint(last_cell, colors.muted)}</td></tr>")
     return f"<table width='98%' cellspacing='0' cellpadding='3'>{''.join(lines)}</table>"
 
 
@@ -198,12 +198,12 @@ class PanelDrawing:
 
     def _draw_axes(self) -> Iterator[str]:
         border, ink = self._colors.border.name(), self._colors.muted.name()
-        logarithmic, half = self._panel.logarithmic, 0.35 * self._font_px
+        logarithmic, axis_x = self._panel.logarithmic, 0.35 * self._font_px
         for value in find_value_ticks(self._low, self._high, self._bottom - self._top, logarithmic):
             y = self._y(value)
             yield f'<path d="M{self._left},{y:.1f} H{self._right}" stroke="{border}"/>'
             label = escape(format_tick(value, self._unit, logarithmic))
-            yield f'<text x="{self._left - 6}" y="{y + half:.1f}" text-anchor="end" fill="{ink}">{label}</text>'
+            yield f'<text x="{self._left - 6}" y="{y + axis_x:.1f}" text-anchor="end" fill="{ink}">{label}</text>'
         for position, label in self._list_x_labels():
             x, base = self._x(position), self._bottom + 1.2 * self._font_px
             yield f'<text x="{x:.1f}" y="{base:.1f}" text-anchor="middle" fill="{ink}">{escape(label)}</text>'
@@ -231,9 +231,9 @@ class PanelDrawing:
     def _draw_bars(self, line: FigureLine, offset: float) -> Iterator[str]:
         width = self._x(0.9 * BAR) - self._x(0.0)
         for x, y in zip(line.x, line.y, strict=True):
-            left, top = self._x(x + offset * BAR) - width / 2.0, self._y(y)
+            left_px, top = self._x(x + offset * BAR) - width / 2.0, self._y(y)
             color, height = _color(line, self._colors).name(), self._y(0.0) - top
-            yield f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{color}"/>'
+            yield f'<rect x="{left_px:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{color}"/>'
 
     def _draw_points(self, line: FigureLine) -> Iterator[str]:
         color = _color(line, self._colors).name()

@@ -146,8 +146,8 @@ class Warnings(QWidget):
 
     def note(self, event: Event, alert: AlertData) -> None:
         """Note an alert."""
-        at = f"{formatting.run_time(event.tick / TICKS_PER_S)} {event.server}"
-        self._raised.setdefault(event.database or "", {})[alert.alert_id] = at
+        place_text = f"{formatting.run_time(event.tick / TICKS_PER_S)} {event.server}"
+        self._raised.setdefault(event.database or "", {})[alert.alert_id] = place_text
 
     def show_world(self, world: World, database: str, servers: list[str]) -> None:
         """Show the thresholds of a database."""
@@ -308,13 +308,13 @@ class Monitor(QWidget):
         self._world = world
         if not self.isVisible():
             return
-        seen = (
+        object_ids = (
             world.tick // TICKS_PER_S,
             tuple(map(id, world.monitor.values())),
             tuple(world.instances.values()),
         )
-        if seen != self._drawn_state:  # once per simulated second, or after an action of the user
-            self._drawn_state = seen
+        if object_ids != self._drawn_state:  # once per simulated second, or after an action of the user
+            self._drawn_state = object_ids
             self._draw()
         due_tick = 0.0 if self._asked_tick is None else self._asked_tick + REFRESH_S * TICKS_PER_S
         if self.often.isChecked() and world.tick >= due_tick:
@@ -374,10 +374,10 @@ class Monitor(QWidget):
         world = self._world
         if world is None:
             return
-        found = {name: readout(world, name) for name in mirrored_databases(world)}
-        self._list(found)
-        selected_readout = found.get(self.database or "")
-        self.banner.setText(_age(world, selected_readout) if found else _format_empty(world))
+        readouts = {name: readout(world, name) for name in mirrored_databases(world)}
+        self._list(readouts)
+        selected_readout = readouts.get(self.database or "")
+        self.banner.setText(_age(world, selected_readout) if readouts else _format_empty(world))
         page = self.tabs.currentWidget()
         if page is self.status:
             self.status.show_readout(selected_readout)

@@ -250,10 +250,10 @@ def session_lines(readout: Readout) -> list[tuple[str, str]]:
         synchronous = readout.mode != tr("High performance (asynchronous)")
         overhead = f"{formatting.number(readout.principal.average_delay_ms)} ms" if synchronous else ""
     send, restore = send_s(readout.principal), restore_s(readout.mirror)
-    both = None if send is None or restore is None else send + restore
+    total_s = None if send is None or restore is None else send + restore
     return [
         (tr("Mirror commit overhead"), overhead),
-        (tr("Time to send and restore all current log (estimated)"), hms(both)),
+        (tr("Time to send and restore all current log (estimated)"), hms(total_s)),
         (tr("Witness address"), readout.witness_address),
         (tr("Operating mode"), readout.mode),
     ]

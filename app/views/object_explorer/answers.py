@@ -152,12 +152,14 @@ def _logins(world: World, server: Instance) -> Iterable[ExplorerItem]:
 
 def _certificates(world: World, server: Instance) -> Iterable[ExplorerItem]:
     for certificate in server.certificates:
-        late = certificate.expires_tick <= world.tick
+        is_expired = certificate.expires_tick <= world.tick
         server_time = formatting.server_time(world.settings.start_time, certificate.expires_tick, 0)
-        valid = tr("expired {date}") if late else tr("valid until {date}")
+        valid = tr("expired {date}") if is_expired else tr("valid until {date}")
         key = tr("with private key") if certificate.has_private_key else tr("without private key")
         tip = f"{certificate.subject}; {valid.format(date=server_time)}; {key}"
-        yield ExplorerItem("certificate", certificate.name, certificate.name, "bad" if late else "text", tip)
+        yield ExplorerItem(
+            "certificate", certificate.name, certificate.name, "bad" if is_expired else "text", tip
+        )
 
 
 _ENDPOINT_TONE: Final = {
@@ -277,8 +279,8 @@ FOLDERS: Final = (
 def folder_title(folder: Folder, server: Instance) -> str:
     """Return the title of the agent's folder, which shows whether the agent runs."""
     title = tr(folder.title)
-    has_stopped = folder.name == "agent" and not server.agent_running
-    return tr("{name} (stopped)").format(name=title) if has_stopped else title
+    is_agent_stopped = folder.name == "agent" and not server.agent_running
+    return tr("{name} (stopped)").format(name=title) if is_agent_stopped else title
 
 
 def format_age(tick: int, now_tick: int) -> str:

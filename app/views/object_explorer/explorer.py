@@ -213,17 +213,19 @@ class ObjectExplorer(QWidget):
             self.log_wanted.emit(index.data(NODE).server)
 
     def _show_age(self) -> None:
-        asked = self.tree.find_query(self.view.currentIndex())
+        query = self.tree.find_query(self.view.currentIndex())
         colors = theme.tokens(self.palette())
         if self._error:
             self.age.setStyleSheet(f"color: {colors.bad.name()}")
             self.age.setText(self._error)
-        elif asked is not None and self._world is not None:
-            what, tick = asked
+        elif query is not None and self._world is not None:
+            answer_kind, tick = query
             self.age.setToolTip(tr("F5 queries the server again"))
             self.age.setStyleSheet(f"color: {colors.muted.name()}")
             self.age.setText(
-                tr("{what}, as of {ago}").format(what=what, ago=answers.format_age(tick, self._world.tick))
+                tr("{what}, as of {ago}").format(
+                    what=answer_kind, ago=answers.format_age(tick, self._world.tick)
+                )
             )
         else:
             self.age.clear()

@@ -78,14 +78,14 @@ def values(copy: DatabaseCopy | None) -> dict[str, str]:
         return {"Status": tr("This server has no database with this name.")}
     if copy.mirroring.guid is None or copy.mirroring.role is None or copy.mirroring.state is None:
         return {"Status": tr("This database has not been configured for mirroring.")}
-    here, there = (
+    local_values, partner_values = (
         tr("{server} (this server)").format(server=copy.server),
         copy.mirroring.partner_address or formatting.NOTHING,
     )
     principal = copy.mirroring.role is Role.PRINCIPAL
     return {
-        "Principal": here if principal else there,
-        "Mirror": there if principal else here,
+        "Principal": local_values if principal else partner_values,
+        "Mirror": partner_values if principal else local_values,
         "Witness": copy.mirroring.witness_address or formatting.NOTHING,
         "Witness connection": tr(copy.mirroring.witness_state.name.capitalize())
         if copy.mirroring.witness
@@ -196,10 +196,10 @@ class MirroringPage(QDialog):
                     self._show_status(f"Msg {messages[0]['number']}: {messages[0]['text']}", "bad")
 
     def _show_fields(self) -> None:
-        shown = values(self._copy)
+        shown_values = values(self._copy)
         for name, label in self.labels.items():
-            label.setText(shown.get(name, ""))
-            self.form.setRowVisible(label, name in shown)
+            label.setText(shown_values.get(name, ""))
+            self.form.setRowVisible(label, name in shown_values)
         state = self._copy.mirroring.state if self._copy is not None else None
         tone = _STATUS[state][1] if state is not None else "text"
         color = theme.tokens(self.palette()).named(tone).name()

@@ -38,8 +38,8 @@ def _database(world: World, server: str, name: str) -> Iterable[Script]:
         return
     alter = f"ALTER DATABASE {quoted(name)} SET "
     if copy.availability.guid is not None:
-        for what in ("SUSPEND", "RESUME", "OFF"):
-            yield f"HADR {what}", f"{alter}HADR {what}\nGO\n"
+        for action in ("SUSPEND", "RESUME", "OFF"):
+            yield f"HADR {action}", f"{alter}HADR {action}\nGO\n"
         return
     if copy.mirroring.guid is None:
         yield (
@@ -48,8 +48,8 @@ def _database(world: World, server: str, name: str) -> Iterable[Script]:
         )
         return
     yield "the whole session", _session(copy, alter)
-    for what in ("FAILOVER", "SUSPEND", "RESUME", "OFF", "FORCE_SERVICE_ALLOW_DATA_LOSS"):
-        yield f"PARTNER {what}", f"{_use_master(copy, what)}{alter}PARTNER {what}\nGO\n"
+    for action in ("FAILOVER", "SUSPEND", "RESUME", "OFF", "FORCE_SERVICE_ALLOW_DATA_LOSS"):
+        yield f"PARTNER {action}", f"{_use_master(copy, action)}{alter}PARTNER {action}\nGO\n"
     for safety in ("FULL", "OFF"):
         yield f"SAFETY {safety}", f"{alter}PARTNER SAFETY {safety}\nGO\n"
     yield "WITNESS OFF", f"{alter}WITNESS OFF\nGO\n"
@@ -79,8 +79,8 @@ def _session(copy: DatabaseCopy, alter: str) -> str:
 
 def _group(world: World, server: str, name: str) -> Iterable[Script]:
     alter = f"USE master\nGO\nALTER AVAILABILITY GROUP {quoted(name)} "
-    for what in ("FAILOVER", "FORCE_FAILOVER_ALLOW_DATA_LOSS", "OFFLINE"):
-        yield what, f"{alter}{what}\nGO\n"
+    for action in ("FAILOVER", "FORCE_FAILOVER_ALLOW_DATA_LOSS", "OFFLINE"):
+        yield action, f"{alter}{action}\nGO\n"
     yield "ADD DATABASE", f"{alter}ADD DATABASE [<database, sysname, Sales>]\nGO\n"
     yield "ADD LISTENER", f"{alter}ADD LISTENER N'<listener, sysname, {name}L>' (WITH DHCP)\nGO\n"
     yield "DROP To", f"USE master\nGO\nDROP AVAILABILITY GROUP {quoted(name)}\nGO\n"
@@ -131,8 +131,8 @@ def _grouped(world: World, server: str, name: str) -> Iterable[Script]:
 def _listener(world: World, server: str, name: str) -> Iterable[Script]:
     for alter in _build_group_prefix(world, server, lambda group: group.listener is not None):
         yield "PORT = …", f"{alter}MODIFY LISTENER {literal(name)} (PORT = <port, int, 1433>)\nGO\n"
-        for what in ("RESTART", "REMOVE"):
-            yield f"{what} LISTENER", f"{alter}{what} LISTENER {literal(name)}\nGO\n"
+        for action in ("RESTART", "REMOVE"):
+            yield f"{action} LISTENER", f"{alter}{action} LISTENER {literal(name)}\nGO\n"
 
 
 # --- endpoints, certificates, logins ------------------------------------------------------------------------

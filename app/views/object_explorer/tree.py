@@ -54,8 +54,8 @@ def icon(kind: str, tone: str, dark: bool) -> QIcon:
     colors = theme.dark() if dark else theme.light()
     ground = colors.idle if tone == "idle" else colors.accent if kind == "folder" else colors.text
     kind_icon = QIcon()
-    for side in _SIDES:
-        pixmap = theme.pixmap(DRAWINGS[kind], ground, side)
+    for icon_px in _SIDES:
+        pixmap = theme.pixmap(DRAWINGS[kind], ground, icon_px)
         if tone in _SHAPES and kind != "problem":
             _add_sign(pixmap, _SHAPES[tone], colors.named(tone), colors.surface)
         kind_icon.addPixmap(pixmap)
@@ -65,14 +65,14 @@ def icon(kind: str, tone: str, dark: bool) -> QIcon:
 def _add_sign(
     pixmap: QPixmap, shape: tuple[tuple[float, float], ...], color: QColor, border_color: QColor
 ) -> None:
-    side = pixmap.width() * 0.62
-    corner = QRectF(pixmap.width() - side, pixmap.height() - side, side - 1, side - 1)
+    sign_px = pixmap.width() * 0.62
+    corner = QRectF(pixmap.width() - sign_px, pixmap.height() - sign_px, sign_px - 1, sign_px - 1)
     outline = QPolygonF(
         [QPointF(corner.x() + x * corner.width(), corner.y() + y * corner.height()) for x, y in shape]
     )
     painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(border_color, max(1.0, side / 6), Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+    painter.setPen(QPen(border_color, max(1.0, sign_px / 6), Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
     painter.setBrush(color)
     painter.drawPolygon(outline)
     painter.end()
@@ -152,9 +152,9 @@ class Tree(QStandardItemModel):
         """Connect to every server of *world* again."""
         self._world = world
         self._waiting.clear()
-        known = {path[0] for path in self.opened}
+        opened_roots = {path[0] for path in self.opened}
         for name in world.instances:
-            if name not in known:
+            if name not in opened_roots:
                 self.opened |= {(name,), (name, "databases")}
         self.clear()
         for name in world.instances:
@@ -165,9 +165,9 @@ class Tree(QStandardItemModel):
     def show_world(self, world: World) -> None:
         """Update the time; only rows that wait for an unresponsive server change."""
         self._world = world
-        for path, due in list(self._waiting.items()):
+        for path, due_s in list(self._waiting.items()):
             number = answers.no_answer(world, path[0])
-            if number == answers.TIMEOUT and world.tick < due:
+            if number == answers.TIMEOUT and world.tick < due_s:
                 continue
             del self._waiting[path]
             item = self.find(path)
@@ -240,17 +240,22 @@ class Tree(QStandardItemModel):
 
     def _renew(self, item: QStandardItem) -> None:
         """Update one object, or remove it if the server no longer has it."""
-        node, above = node_of(item), item.parent()
-        folder = node_of(above).folder
+        node, parent_item = node_of(item), item.parent()
+        folder = node_of(parent_item).folder
         assert folder is not None, "objects lie in folders"
         explorer_items = (
             folder.items(self.world, self.world.instances[node.server]) if folder.items is not None else ()
         )
         explorer_item = next(
-            (one for one in explorer_items if (one.kind, one.name) == (node.kind, node.name)), None
+            (
+                explorer_item
+                for explorer_item in explorer_items
+                if (explorer_item.kind, explorer_item.name) == (node.kind, node.name)
+            ),
+            None,
         )
         if explorer_item is None:
-            above.removeRow(item.row())
+            parent_item.removeRow(item.row())
             return
         node.asked_tick = self.world.tick
         self._paint(item, explorer_item.label, explorer_item.tone, explorer_item.tip)

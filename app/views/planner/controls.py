@@ -181,9 +181,9 @@ class SliderLabels(QWidget):
             box = QRect(left + 1, 0, right - left - 1, self.height() - 2)
             painter.fillRect(box, colors.info_soft if number % 2 else colors.idle_soft)
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, name)
-        for name, at in self._marks:
+        for name, mark_value in self._marks:
             width = painter.fontMetrics().horizontalAdvance(name)
-            left = min(max(0, self.pixel_of(at) - width // 2), self.width() - width)
+            left = min(max(0, self.pixel_of(mark_value) - width // 2), self.width() - width)
             painter.drawText(left, painter.fontMetrics().ascent(), name)
         painter.end()
 

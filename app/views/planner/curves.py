@@ -92,9 +92,9 @@ class Cell(QObject):
         super().__init__(parent)
         self.counter = counter
         self.logarithmic = counter.name in LOGARITHMIC
-        left = ValueAxis(counter.unit, self.logarithmic)
+        left_axis = ValueAxis(counter.unit, self.logarithmic)
         self.plot = pg.PlotItem(
-            axisItems={"left": left, "bottom": FactorAxis(orientation="bottom")}, enableMenu=False
+            axisItems={"left": left_axis, "bottom": FactorAxis(orientation="bottom")}, enableMenu=False
         )
         self.plot.setMouseEnabled(x=False, y=False)
         self.plot.hideButtons()
@@ -326,11 +326,11 @@ class PlanCurves(QWidget):
             bottom, top = value_range(
                 np.concatenate(values), counter.unit, name in LOGARITHMIC, counter.least_top
             )
-            own = {mode: float(getattr(figure, name)) for mode, figure in plan_figures.items()}
+            own_values = {mode: float(getattr(figure, name)) for mode, figure in plan_figures.items()}
             for axis, _ in AXES:
                 cell = self.cells[name, axis]
                 cell.draw(sweeps[axis], bottom, top)
-                cell.put_plan(getattr(plan, axis), own, plan.safety)
+                cell.put_plan(getattr(plan, axis), own_values, plan.safety)
                 cell.put_published(getattr(PAPER_LAN, axis), _published(plan, axis, name))
         for axis, _ in AXES:
             notes = [
@@ -344,7 +344,7 @@ class PlanCurves(QWidget):
     def _write_titles(self) -> None:
         if self._shown_plan is None:
             return
-        plan, _, here = self._shown_plan
+        plan, _, current_points = self._shown_plan
         colors = theme.tokens(self.palette())
         for name, title in self._titles.items():
             counter = COUNTERS[name]
@@ -352,7 +352,7 @@ class PlanCurves(QWidget):
             for mode in reversed(MODES):
                 if mode is SafetyMode.NONE and name in ON_THE_LINK:
                     continue
-                value = counter.unit.text(float(getattr(here[mode], name)))
+                value = counter.unit.text(float(getattr(current_points[mode], name)))
                 words = f"{tr(NAMES[mode])} {value}"
                 words = f"<b>{words}</b>" if mode is plan.safety else words
                 dot = f'<span style="color:{color_of(mode, colors).name()}">●</span>'

@@ -72,7 +72,9 @@ class FailoverTimesDialog(QDialog):
         self._rows = QGridLayout()
         self._lay_out(plan)
         self._remaining_runs = [
-            (cause, each) for cause in CAUSES if (each := scenario_of(plan, cause)) is not None
+            (cause, cause_scenario)
+            for cause in CAUSES
+            if (cause_scenario := scenario_of(plan, cause)) is not None
         ]
         self._work: Slices[list[RunOutcome]] | None = None
         self.timer = QTimer(self, interval=0)
@@ -99,7 +101,7 @@ class FailoverTimesDialog(QDialog):
         except StopIteration as end:
             self._remaining_runs.pop(0)
             self._work = None
-            self.downtimes[cause] = sorted(each.downtime_s for each in end.value)
+            self.downtimes[cause] = sorted(run_outcome.downtime_s for run_outcome in end.value)
             self._show()
         else:
             self._bar.setValue(round(100 * (len(self.downtimes) + share) / len(CAUSES)))
@@ -110,9 +112,9 @@ class FailoverTimesDialog(QDialog):
         while (item := self._rows.takeAt(0)) is not None:
             if (old := item.widget()) is not None:
                 old.deleteLater()
-        within = tr("online within {seconds}").format(seconds=f"{formatting.plain_number(limit_s)} s")
+        limit_text = tr("online within {seconds}").format(seconds=f"{formatting.plain_number(limit_s)} s")
         sure = tr("confidence interval (95%)")
-        head = (tr("At the principal"), within, sure, tr("Median"), tr("95th percentile"))
+        head = (tr("At the principal"), limit_text, sure, tr("Median"), tr("95th percentile"))
         rows = [head, *(_row(cause, self.downtimes.get(cause, ()), limit_s) for cause in CAUSES)]
         for number, cause in enumerate(CAUSES):
             self._rows.addWidget(LineStyleSample(number, cause), number + 1, 0)
@@ -125,7 +127,7 @@ class FailoverTimesDialog(QDialog):
                 self._rows.addWidget(label, number, column)
 
     def _lay_out(self, plan: MirroringPlan) -> None:
-        asked = lay_row(
+        question_row = lay_row(
             QLabel(tr("How often is the database online within")), self.limit, QLabel(tr("of a failure?")), 0
         )
         text = tr(
@@ -141,13 +143,13 @@ class FailoverTimesDialog(QDialog):
         words.setProperty("muted", "true")
         self._rows.setHorizontalSpacing(18)
         self._rows.setColumnStretch(1, 1)
-        lay_column(asked, words, (self.chart, 1), self._bar, self._rows, parent=self, spacing=10)
+        lay_column(question_row, words, (self.chart, 1), self._bar, self._rows, parent=self, spacing=10)
 
 
 def _row(cause: str, times: Sequence[float], limit_s: float) -> tuple[str, ...]:
     if not times:
         return tr(NAMES[cause]), *[formatting.NOTHING] * 4
-    hits = len([each for each in times if each <= limit_s])
+    hits = len([time_s for time_s in times if time_s <= limit_s])
     low, high = compute_confidence_interval(hits, len(times))
     return (
         tr(NAMES[cause]),
@@ -184,9 +186,11 @@ class Shares(QWidget):
         self.setAccessibleDescription(
             "; ".join(
                 text.format(
-                    cause=tr(NAMES[cause]), hits=len([t for t in each if t <= limit_s]), runs=len(each)
+                    cause=tr(NAMES[cause]),
+                    hits=len([t for t in cause_times if t <= limit_s]),
+                    runs=len(cause_times),
                 )
-                for cause, each in times.items()
+                for cause, cause_times in times.items()
             )
         )
         self.update()
@@ -198,9 +202,9 @@ class Shares(QWidget):
         painter.setFont(theme.sized(self.font(), 0.85))
         metrics = QFontMetricsF(painter.font())
         line = metrics.height()
-        left = metrics.horizontalAdvance(f"100{formatting.percent_sign()}") + 8
-        box = QRectF(left, line * 2.6, self.width() - left - 1.5 * line, self.height() - line * 5.4)
-        slowest = max((each[-1] for each in self._times.values()), default=0.0)
+        left_px = metrics.horizontalAdvance(f"100{formatting.percent_sign()}") + 8
+        box = QRectF(left_px, line * 2.6, self.width() - left_px - 1.5 * line, self.height() - line * 5.4)
+        slowest = max((cause_times[-1] for cause_times in self._times.values()), default=0.0)
         end_s = min(SHOWN_S, 5.0 * (int(max(slowest, self._limit_s) / 5.0) + 1))
 
         def map_to_point(seconds: float, share: float) -> QPointF:
@@ -220,10 +224,12 @@ class Shares(QWidget):
             painter.drawPolyline(QPolygonF([*points, map_to_point(end_s, share)]))
         painter.setPen(QPen(colors.text, 1.2, Qt.PenStyle.DashLine))
         painter.drawLine(map_to_point(self._limit_s, 0.0), map_to_point(self._limit_s, 1.0))
-        above = QRectF(
+        rect_above = QRectF(
             map_to_point(self._limit_s, 1.0).x() - 4 * line, box.top() - 1.2 * line, 8 * line, line
         )
-        painter.drawText(above, Qt.AlignmentFlag.AlignHCenter, f"{formatting.plain_number(self._limit_s)} s")
+        painter.drawText(
+            rect_above, Qt.AlignmentFlag.AlignHCenter, f"{formatting.plain_number(self._limit_s)} s"
+        )
         painter.end()
 
     def _paint_axes(self, painter: QPainter, box: QRectF, line: float, end_s: float) -> None:
@@ -238,11 +244,13 @@ class Shares(QWidget):
         painter.drawText(words, Qt.AlignmentFlag.AlignLeft, tr("runs online"))
         words = QRectF(box.left(), box.bottom() + 1.4 * line, box.width(), line)
         painter.drawText(words, Qt.AlignmentFlag.AlignHCenter, tr("time since the failure"))
-        every = 5.0 if end_s <= 30.0 else 10.0
-        for number in range(int(end_s / every) + 1):
-            x = box.left() + box.width() * number * every / end_s
-            below = QRectF(x - 4 * line, box.bottom() + line * 0.3, 8 * line, line)
-            painter.drawText(below, Qt.AlignmentFlag.AlignHCenter, formatting.seconds(number * every, 0))
+        step_s = 5.0 if end_s <= 30.0 else 10.0
+        for number in range(int(end_s / step_s) + 1):
+            x = box.left() + box.width() * number * step_s / end_s
+            label_rect = QRectF(x - 4 * line, box.bottom() + line * 0.3, 8 * line, line)
+            painter.drawText(
+                label_rect, Qt.AlignmentFlag.AlignHCenter, formatting.seconds(number * step_s, 0)
+            )
 
 
 class LineStyleSample(QWidget):

@@ -63,21 +63,21 @@ PLAN_COLUMNS: Final = (
 
 def rows(plan: MirroringPlan, sweeps: Iterable[Mapping[SafetyMode, Sweep]]) -> list[list[str]]:
     """Return headings and one row for each point of each sweep."""
-    found = [["workload", "safety", "varied", *PLAN_COLUMNS, *COLUMNS]]
-    for curve in (each for by_mode in sweeps for each in by_mode.values()):
+    table = [["workload", "safety", "varied", *PLAN_COLUMNS, *COLUMNS]]
+    for curve in (curve_point for by_mode in sweeps for curve_point in by_mode.values()):
         for x, point in zip(curve.x, curve.points, strict=True):
             changed_plan = plan.with_changes(**{curve.axis: x})
             link = [f"{getattr(changed_plan, name):.6g}" for name in PLAN_COLUMNS]
             figures = [f"{getattr(point, name):.6g}" for name in COLUMNS]
-            found.append([plan.workload.name, curve.safety.name, curve.axis, *link, *figures])
-    return found
+            table.append([plan.workload.name, curve.safety.name, curve.axis, *link, *figures])
+    return table
 
 
 def as_csv(table: list[list[str]]) -> str:
     """Format the table as CSV."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(table)
-    return out.getvalue()
+    output = io.StringIO()
+    csv.writer(output, lineterminator="\n").writerows(table)
+    return output.getvalue()
 
 
 SIGNS: Final = {Tone.OK: "✓", Tone.WARN: "!", Tone.BAD: "✕", Tone.INFO: "·"}
@@ -99,9 +99,9 @@ class PlannerFindings(QScrollArea):
         self._rows.setHorizontalSpacing(8)
         self._rows.setVerticalSpacing(3)
         self._rows.setColumnStretch(2, 1)
-        inside = QWidget()
-        lay_column(self.verdict, self._rows, 1, parent=inside, margins=(0, 0, 8, 0), spacing=6)
-        self.setWidget(inside)
+        content = QWidget()
+        lay_column(self.verdict, self._rows, 1, parent=content, margins=(0, 0, 8, 0), spacing=6)
+        self.setWidget(content)
 
     def show_findings(self, findings: Sequence[PlanFinding]) -> None:
         """Show findings, of which the first is the verdict; an empty list clears them."""
@@ -111,7 +111,9 @@ class PlannerFindings(QScrollArea):
     @property
     def text(self) -> str:
         """All findings as text, for screen readers and tests."""
-        return "\n".join(f"{localize(each.topic)}: {localize(each.text)}" for each in self._shown_findings)
+        return "\n".join(
+            f"{localize(finding.topic)}: {localize(finding.text)}" for finding in self._shown_findings
+        )
 
     def _write(self) -> None:
         while (item := self._rows.takeAt(0)) is not None:
@@ -122,20 +124,20 @@ class PlannerFindings(QScrollArea):
         self.verdict.setVisible(bool(self._shown_findings))
         if not self._shown_findings:
             return
-        first, *others = self._shown_findings
+        first, *other_findings = self._shown_findings
         tone, ground = colors.named(first.tone), colors.named(f"{first.tone}_soft")
         self.verdict.setText(f"{SIGNS[first.tone]}  {localize(first.text)}")
         self.verdict.setStyleSheet(
             f"color: {tone.name()}; background: {ground.name()}; border-radius: 6px; padding: 6px 10px; "
             "font-weight: 600"
         )
-        for number, each in enumerate(others):
+        for number, finding in enumerate(other_findings):
             sign, topic, text = (
-                QLabel(SIGNS[each.tone]),
-                QLabel(localize(each.topic)),
-                QLabel(localize(each.text)),
+                QLabel(SIGNS[finding.tone]),
+                QLabel(localize(finding.topic)),
+                QLabel(localize(finding.text)),
             )
-            sign.setStyleSheet(f"color: {colors.named(each.tone).name()}; font-weight: 600")
+            sign.setStyleSheet(f"color: {colors.named(finding.tone).name()}; font-weight: 600")
             topic.setProperty("muted", "true")
             text.setWordWrap(True)
             text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -230,8 +232,8 @@ class Planner(QWidget):
         self.curves.setEnabled(True)
         self.plan = plan
         self.sweeps = {axis: _sweeps(plan, axis) for axis, _ in AXES}
-        here = {mode: sweep(plan, "rtt_ms", (plan.rtt_ms,), mode).points[0] for mode in MODES}
-        self.curves.show_plan(plan, self.sweeps, here)
+        current_points = {mode: sweep(plan, "rtt_ms", (plan.rtt_ms,), mode).points[0] for mode in MODES}
+        self.curves.show_plan(plan, self.sweeps, current_points)
         self._write_notes(plan)
 
     def rewrite(self) -> None:
@@ -286,9 +288,9 @@ class Planner(QWidget):
                 tr("Automatic failover needs safety FULL, and only a published workload can be simulated.")
             )
             return None
-        found = FailoverTimesDialog(self.plan, self)
-        found.show()
-        return found
+        times_dialog = FailoverTimesDialog(self.plan, self)
+        times_dialog.show()
+        return times_dialog
 
     # --- copy and save --------------------------------------------------------------------------------------
 
@@ -336,8 +338,8 @@ class Planner(QWidget):
     # --- appearance -----------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        self._left_column = left = QWidget()
-        lay_column((self.controls, 1), parent=left, margins=(12, 10, 0, 10))
+        self._left_column = left_column = QWidget()
+        lay_column((self.controls, 1), parent=left_column, margins=(12, 10, 0, 10))
         self._sheet = QWidget()
         sheet = lay_column(self._bar(), self._status, parent=self._sheet, margins=(8, 8, 12, 8), spacing=6)
         split = QSplitter(Qt.Orientation.Vertical)
@@ -359,7 +361,7 @@ class Planner(QWidget):
         self._layout = layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(left)
+        layout.addWidget(left_column)
         layout.addWidget(self._sheet, 1)
         self._fit()
 
@@ -412,20 +414,20 @@ class Planner(QWidget):
         return bar
 
     def _choose_counters(self) -> None:
-        chosen = [action.data() for action in self.counter_menu.actions() if action.isChecked()]
-        if chosen:
-            self.curves.choose(chosen)
+        chosen_counters = [action.data() for action in self.counter_menu.actions() if action.isChecked()]
+        if chosen_counters:
+            self.curves.choose(chosen_counters)
         else:  # without a value to plot there is no choice
             for action in self.counter_menu.actions():
                 action.setChecked(action.data() in self.curves.counters)
 
     def _write_notes(self, plan: MirroringPlan) -> None:
         for note, (axis, _) in zip(self._notes, AXES, strict=True):
-            found = statements_about(plan.workload, plan.safety, axis)
-            parts = [f"{each.figure}: {localize(each.text)}" for each in found]
+            statements = statements_about(plan.workload, plan.safety, axis)
+            parts = [f"{statement.figure}: {localize(statement.text)}" for statement in statements]
             if is_measured(plan, axis):
                 parts += sorted(
-                    {tr("✕ measured, {source}").format(source=each.source) for each in _points_of(plan)}
+                    {tr("✕ measured, {source}").format(source=point.source) for point in _points_of(plan)}
                 )
             note.setText("; ".join(parts))
 

@@ -109,8 +109,8 @@ class CardGrid(QListWidget):
     @property
     def columns(self) -> int:
         """Cards side by side in the present width."""
-        least = CARD_UNITS * self.fontMetrics().height()
-        return max(1, min(COLUMNS_MAX, int((self.width() + GAP_PX) // least)))
+        width_min = CARD_UNITS * self.fontMetrics().height()
+        return max(1, min(COLUMNS_MAX, int((self.width() + GAP_PX) // width_min)))
 
     def _open(self, item: QListWidgetItem) -> None:
         if self._opening:  # a double click sends both clicked and activated
@@ -197,17 +197,17 @@ class _CardDelegate(QStyledItemDelegate):
         title, small = theme.sized(font, TITLE_SCALE, bold=True), theme.sized(font, SMALL_SCALE)
         line = QFontMetricsF(font).height() * _LINE_UNITS
         row = QRectF(box.left(), box.top(), box.width(), line)
-        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        alignment = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         painter.setFont(title)
         painter.setPen(colors.text)
-        painter.drawText(row, left, _one_line(card.title, title, row.width()))
+        painter.drawText(row, alignment, _one_line(card.title, title, row.width()))
         row.translate(0.0, line)
         painter.setFont(small)
         painter.setPen(colors.muted)
         summary = _fitting_sentences(card.summary, small.toString(), row.width())
         for words in summary:
-            painter.drawText(row, left, words)
+            painter.drawText(row, alignment, words)
             row.translate(0.0, line)
         row.translate(0.0, line * (_LINES - 2 - len(summary)))
         text, tone = self._grid.state_text(card), card.state.tone
@@ -215,8 +215,8 @@ class _CardDelegate(QStyledItemDelegate):
             tone = "info"
         state_font = theme.sized(font, SMALL_SCALE, bold=tone != "muted")
         room = row.width() - QFontMetricsF(state_font).horizontalAdvance(text) - 12
-        fits = QFontMetricsF(small).horizontalAdvance(card.facts) <= room
-        painter.drawText(row, left, _one_line(card.facts if fits else card.short_facts, small, room))
+        has_room = QFontMetricsF(small).horizontalAdvance(card.facts) <= room
+        painter.drawText(row, alignment, _one_line(card.facts if has_room else card.short_facts, small, room))
         painter.setFont(state_font)
         painter.setPen(colors.named(tone))
         painter.drawText(row, right, text)

@@ -136,12 +136,12 @@ class Choice(QToolButton):
 
     def offer(self, values: Sequence[tuple[str, object]]) -> None:
         """Add these titles and values to the menu, after the entry that accepts anything."""
-        every = ([(self._anything, None)] if self._anything else []) + list(values)
-        if {value: title for title, value in every} == self._titles:
+        entries = ([(self._anything, None)] if self._anything else []) + list(values)
+        if {value: title for title, value in entries} == self._titles:
             return
         self._menu.clear()
-        self._titles = {value: title for title, value in every}
-        for title, value in every:
+        self._titles = {value: title for title, value in entries}
+        for title, value in entries:
             action = self._menu.addAction(title)
             action.setCheckable(True)
             action.setData(value)
@@ -294,8 +294,8 @@ class ScenarioPicker(QWidget):
             if count
             else tr("Search drills")
         )
-        what = tr("symptom, error number, view or command")
-        full = f"{short}: {what}"
+        placeholder = tr("symptom, error number, view or command")
+        full = f"{short}: {placeholder}"
         room = self.search.width() - 2 * self.search.fontMetrics().height()
         key = keys.format_native(SEARCH_KEY)
         texts = (f"{full}  ({key})", full, f"{short}  ({key})", short, tr("Search"))

@@ -62,15 +62,15 @@ class PathButtons(QWidget):
         self.chosen.emit(key if checked else "")
 
     def _arrange(self) -> None:
-        least = BUTTON_UNITS * self.fontMetrics().height()
-        fit = next((n for n in (6, 3, 2) if self.width() >= n * least), 1)
-        if fit == self._columns:
+        width_min = BUTTON_UNITS * self.fontMetrics().height()
+        column_count = next((n for n in (6, 3, 2) if self.width() >= n * width_min), 1)
+        if column_count == self._columns:
             return
-        self._columns = fit
+        self._columns = column_count
         for index, button in enumerate(self.buttons.values()):
-            self._grid.addWidget(button, index // fit, index % fit)
+            self._grid.addWidget(button, index // column_count, index % column_count)
         for column in range(6):
-            self._grid.setColumnStretch(column, 1 if column < fit else 0)
+            self._grid.setColumnStretch(column, 1 if column < column_count else 0)
 
     def _fit(self) -> None:
         """Give all buttons the height that the longest title and the longest next drill need."""
@@ -80,7 +80,7 @@ class PathButtons(QWidget):
             button.shrink = max(SHRINK_MIN, min(1.0, shrink))
         lines = [button.lines_for(width) for button in self.buttons.values()]
         for button in self.buttons.values():
-            button.set_lines(max(title for title, _ in lines), max(after for _, after in lines))
+            button.set_lines(max(title for title, _ in lines), max(detail_lines for _, detail_lines in lines))
 
 
 class PathButton(QAbstractButton):
@@ -152,8 +152,8 @@ class PathButton(QAbstractButton):
     @override
     def sizeHint(self) -> QSize:
         font, small = (QFontMetricsF(font).height() for font in self._fonts())
-        title, after = self._lines
-        height = (title + 0.55) * font + (after + 1) * small + BAR_PX + 2 * PADDING_PX - 4
+        title, detail_lines = self._lines
+        height = (title + 0.55) * font + (detail_lines + 1) * small + BAR_PX + 2 * PADDING_PX - 4
         return QSize(round(BUTTON_UNITS * self.fontMetrics().height()), round(height))
 
     @override
@@ -177,9 +177,9 @@ class PathButton(QAbstractButton):
         painter.drawPixmap(round(box.left()), round(box.top()), self._icon(icon, colors))
         painter.setFont(font)
         painter.setPen(colors.text)
-        beside = box.adjusted(icon + 8, 0, 0, 0)
-        for number, words in enumerate(cached_lines(self.text(), font.toString(), beside.width(), 2)):
-            painter.drawText(QPointF(beside.left(), box.top() + metrics.ascent() + number * line), words)
+        text_rect = box.adjusted(icon + 8, 0, 0, 0)
+        for number, words in enumerate(cached_lines(self.text(), font.toString(), text_rect.width(), 2)):
+            painter.drawText(QPointF(text_rect.left(), box.top() + metrics.ascent() + number * line), words)
         y = box.top() + (self._lines[0] + 0.3) * line
         self._paint_bar(painter, QRectF(box.left(), y, box.width(), BAR_PX), colors)
         metrics = QFontMetricsF(small)

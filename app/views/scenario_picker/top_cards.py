@@ -231,9 +231,9 @@ class TopCards(QWidget):
             self.watch_wanted.emit()
 
     def _arrange(self) -> None:
-        beside = self.width() >= BESIDE_UNITS * self.fontMetrics().height()
+        is_beside = self.width() >= BESIDE_UNITS * self.fontMetrics().height()
         way = QBoxLayout.Direction
-        self._row.setDirection(way.LeftToRight if beside else way.TopToBottom)
+        self._row.setDirection(way.LeftToRight if is_beside else way.TopToBottom)
 
     def show_font(self) -> None:
         """Apply the text size."""

@@ -268,24 +268,26 @@ class SampleHistory:
             column: Array = sampled[:, COUNTERS.index(name)]
             return column
 
-        out = np.where(sides == LogRole.AWAY, np.nan, 0.0)
+        output = np.where(sides == LogRole.AWAY, np.nan, 0.0)
         if len(sides):
             compression = self._compression(key)
-            for side in (LogRole.OWNER, LogRole.MIRROR):
-                made = choice.perf.values(side, get, compression)
-                if made is not None:
-                    out = np.where(sides == side, made, out)
-        return out
+            for log_role in (LogRole.OWNER, LogRole.MIRROR):
+                side_values = choice.perf.values(log_role, get, compression)
+                if side_values is not None:
+                    output = np.where(sides == log_role, side_values, output)
+        return output
 
     def summary(self, choice: CounterChoice, from_s: float, to_s: float = math.inf) -> CounterSummary:
         """Return the counter from *from_s* to *to_s*, or to the end."""
         last = self.count if to_s == math.inf else self.find_sample(to_s + 0.01)
         values = self.values(choice, self.find_sample(from_s), last)
-        known = values[~np.isnan(values)]
-        if not len(known):
+        known_values = values[~np.isnan(values)]
+        if not len(known_values):
             return EMPTY
         final = None if np.isnan(values[-1]) else float(values[-1])
-        return CounterSummary(final, float(known.mean()), float(known.min()), float(known.max()))
+        return CounterSummary(
+            final, float(known_values.mean()), float(known_values.min()), float(known_values.max())
+        )
 
     def _compression(self, key: Key) -> float:
         """Wire bytes per byte of log as the stream is now; 1 without one."""
@@ -315,8 +317,8 @@ class _Sides:
             if standing is not self._last_state:
                 self._last_state = standing
                 self._current_place = _find_role(standing, self._key)
-            at, self.sides[index] = self._current_place
-            places.append(at)
+            place, self.sides[index] = self._current_place
+            places.append(place)
         self.columns.add(places)
 
 
@@ -324,9 +326,9 @@ def _find_role(standing: SampledState, key: Key) -> tuple[StreamNumbers, LogRole
     server = standing.instances.get(key[0])
     if server is None or not (server.answering and standing.computers[server.computer].nic_up):
         return NOWHERE, LogRole.AWAY
-    for copy, at in standing.places.items():
+    for copy, copy_place in standing.places.items():
         if _matches(key, copy):
-            return at, LogRole.OWNER if standing.sources[at[0]] == copy else LogRole.MIRROR
+            return copy_place, LogRole.OWNER if standing.sources[copy_place[0]] == copy else LogRole.MIRROR
     return NOWHERE, LogRole.NONE
 
 

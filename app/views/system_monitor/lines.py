@@ -58,8 +58,8 @@ class CounterPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not type
     def recolor(self, colors: ThemeTokens, font: QFont) -> None:
         """Use the colors of another theme."""
         self.setBackground(colors.surface)
-        for side in ("left", "bottom"):
-            axis = self.getAxis(side)
+        for axis_side in ("left", "bottom"):
+            axis = self.getAxis(axis_side)
             axis.setPen(colors.border)
             axis.setTextPen(colors.muted)
             axis.setTickFont(font)

@@ -132,7 +132,7 @@ class AddCounters(QDialog):
         version = self._world.instances[server].version
         self.counters.addItems(names_of(group, version))
         if group == MIRRORING:
-            for name in (name for name, since in NOT_SIMULATED.items() if since <= version):
+            for name in (name for name, first_version in NOT_SIMULATED.items() if first_version <= version):
                 absent = QListWidgetItem(tr("{name} (not simulated)").format(name=name))
                 absent.setFlags(Qt.ItemFlag.NoItemFlags)
                 self.counters.addItem(absent)
@@ -372,7 +372,12 @@ class SystemMonitor(QWidget):
         if row is not None:
             low, high = SCALES
             power = max(low, min(high, round(math.log10(row.scale)) + offset))
-            self.model.update([replace(one, power=power) if one is row else one for one in self.model.rows])
+            self.model.update(
+                [
+                    replace(counter_row, power=power) if counter_row is row else counter_row
+                    for counter_row in self.model.rows
+                ]
+            )
             self._draw()
 
     def _current(self) -> CounterRow | None:

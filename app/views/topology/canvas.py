@@ -171,10 +171,10 @@ class TopologyCanvas(QGraphicsView):
         """Show all cards in their present positions, none of them below the overlay at the lower edge."""
         extent = self._scene.extent()
         self._fit_extent(extent, 0)
-        over = self.covered()
+        covered_rect = self.covered()
         boxes = (node.card().translated(node.pos()) for node in self._scene.nodes.values())
-        if any(self.mapFromScene(box).boundingRect().intersects(over) for box in boxes):
-            self._fit_extent(extent, self.height() - over.top())
+        if any(self.mapFromScene(box).boundingRect().intersects(covered_rect) for box in boxes):
+            self._fit_extent(extent, self.height() - covered_rect.top())
 
     def _fit_extent(self, extent: QRectF, free_px: int) -> None:
         """Show all of *extent* above a strip of *free_px*."""
@@ -238,10 +238,10 @@ class TopologyCanvas(QGraphicsView):
         if self._fitted:
             self._fitted = False
             self._make_room()
-        moved = event.position().toPoint() - self._pan_from
+        distance = event.position().toPoint() - self._pan_from
         self._pan_from = event.position().toPoint()
-        self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() - moved.x())
-        self.verticalScrollBar().setValue(self.verticalScrollBar().value() - moved.y())
+        self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() - distance.x())
+        self.verticalScrollBar().setValue(self.verticalScrollBar().value() - distance.y())
 
     def _end_pan(self) -> bool:
         """End panning. Return whether the canvas was being panned."""

@@ -91,10 +91,10 @@ class LinkItem(QGraphicsItem):
         normal = line.normalVector().unitVector()
         outward = QPointF(normal.dx(), normal.dy())
         middle = line.center() - center
-        side = QPointF.dotProduct(outward, middle)
-        through_middle = abs(side) <= 2.0 * self.style.unit
+        projection = QPointF.dotProduct(outward, middle)
+        through_middle = abs(projection) <= 2.0 * self.style.unit
         # through the middle: text goes above the line
-        if outward.y() > 0.0 if through_middle else side < 0.0:
+        if outward.y() > 0.0 if through_middle else projection < 0.0:
             outward = -outward
         self._outward = outward
         self._cached_place = None
@@ -110,9 +110,9 @@ class LinkItem(QGraphicsItem):
 
     def show_traffic(self, moving: bool, phase_s: float, ping_s: float) -> None:
         """Move blocks and pings to their positions *phase_s* after the start; without *moving* nothing moves."""
-        was, self._moving = self._moving, moving
+        was_moving, self._moving = self._moving, moving
         self._phase_s, self._ping_s = phase_s, ping_s
-        if (moving and self._has_traffic()) or was != moving:
+        if (moving and self._has_traffic()) or was_moving != moving:
             self.update()
 
     def _has_traffic(self) -> bool:
@@ -140,21 +140,21 @@ class LinkItem(QGraphicsItem):
     ) -> None:
         face, style = self.face, self.style
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        good = face.status.tone in ("ok", "idle")
-        color = style.tone(face.status.tone) if not good else style.colors.muted
+        is_good = face.status.tone in ("ok", "idle")
+        color = style.tone(face.status.tone) if not is_good else style.colors.muted
         width = 2.4 if face.kind == "mirroring" or (face.kind == "client" and face.active) else 1.4
         if self.isSelected():
             painter.setPen(QPen(style.colors.focus, width + 5.0))
             painter.drawLine(self._line)
             painter.setPen(QPen(style.colors.surface, width + 2.0))
             painter.drawLine(self._line)
-        quiet = face.kind == "client" and not face.active and good
+        quiet = face.kind == "client" and not face.active and is_good
         pen = QPen(
             color, 1.0 if quiet else width, Qt.PenStyle.DashLine if quiet else PEN_STYLE[face.status.tone]
         )
         painter.setPen(pen)
         painter.drawLine(self._line)
-        if not good:
+        if not is_good:
             self._draw_break(painter)
         elif self._moving:
             self._draw_traffic(painter)
@@ -170,8 +170,8 @@ class LinkItem(QGraphicsItem):
 
     def _middle(self, line: QLineF) -> QRectF:
         """Return the rectangle of the mark for a broken link."""
-        side = self.style.unit * 1.15
-        box = QRectF(0, 0, side, side)
+        gap_px = self.style.unit * 1.15
+        box = QRectF(0, 0, gap_px, gap_px)
         box.moveCenter(line.center())
         return box
 
@@ -202,11 +202,11 @@ class LinkItem(QGraphicsItem):
                 for share in SHARES
             ]
             nearest = (places[0], places[len(SHARES)])  # next to the middle of the link, on either side
-            between = [(self._move_between_cards(box), lines) for box, lines in nearest]
-            places += between + [
-                (moved, lines) for box, lines in between for moved in self._move_off_break(box)
+            places_between = [(self._move_between_cards(box), lines) for box, lines in nearest]
+            places += places_between + [
+                (moved_box, lines) for box, lines in places_between for moved_box in self._move_off_break(box)
             ]
-            places += [(moved, notes) for moved in self._move_into_gap(places[0][0])]
+            places += [(moved_box, notes) for moved_box in self._move_into_gap(places[0][0])]
             places.append((self._move_above_card(places[0][0]), notes))
             first = places[0]
             if notes or status:
@@ -238,40 +238,40 @@ class LinkItem(QGraphicsItem):
 
     def _move_off_cards(self, box: QRectF) -> QRectF:
         """Return *box* moved outward if a card at an end of the link hides it."""
-        moved, side = QRectF(box), _sign(self._outward.x())
+        moved_box, direction = QRectF(box), _sign(self._outward.x())
         gap = self.style.unit * 0.35
-        for card in self._ends if side else ():
-            if moved.intersects(card):
-                moved.moveLeft(card.left() - gap - box.width() if side < 0.0 else card.right() + gap)
-        return moved
+        for card in self._ends if direction else ():
+            if moved_box.intersects(card):
+                moved_box.moveLeft(card.left() - gap - box.width() if direction < 0.0 else card.right() + gap)
+        return moved_box
 
     def _move_between_cards(self, box: QRectF) -> QRectF:
         """Return *box* moved below the upper card of the link, and next to the lower one."""
-        moved, gap = QRectF(box), self.style.unit * 0.35
+        moved_box, gap = QRectF(box), self.style.unit * 0.35
         upper, lower = sorted(self._ends, key=QRectF.bottom)
-        moved.moveTop(max(moved.top(), upper.bottom() + gap))
-        if moved.intersects(lower) and lower.center().x() > upper.center().x():
-            moved.moveRight(lower.left() - gap)
-        elif moved.intersects(lower):
-            moved.moveLeft(lower.right() + gap)
-        return moved
+        moved_box.moveTop(max(moved_box.top(), upper.bottom() + gap))
+        if moved_box.intersects(lower) and lower.center().x() > upper.center().x():
+            moved_box.moveRight(lower.left() - gap)
+        elif moved_box.intersects(lower):
+            moved_box.moveLeft(lower.right() + gap)
+        return moved_box
 
     def _move_into_gap(self, box: QRectF) -> list[QRectF]:
         """Return *box* centered between the cards, below and above the whole link."""
         reach = QRectF(self._line.p1(), self._line.p2()).normalized()
-        below, above, gap = QRectF(box), QRectF(box), self.style.unit * 0.5
-        below.moveCenter(QPointF(reach.center().x(), reach.bottom() + gap + box.height() / 2.0))
-        above.moveCenter(QPointF(reach.center().x(), reach.top() - gap - box.height() / 2.0))
-        return [below, above]
+        box_below, box_above, gap = QRectF(box), QRectF(box), self.style.unit * 0.5
+        box_below.moveCenter(QPointF(reach.center().x(), reach.bottom() + gap + box.height() / 2.0))
+        box_above.moveCenter(QPointF(reach.center().x(), reach.top() - gap - box.height() / 2.0))
+        return [box_below, box_above]
 
     def _move_above_card(self, box: QRectF) -> QRectF:
         """Return *box* on top of the lower card, next to the end of the link."""
-        moved, gap = QRectF(box), self.style.unit * 0.15
+        moved_box, gap = QRectF(box), self.style.unit * 0.15
         lower = max(self._ends, key=QRectF.top)
-        moved.moveBottom(lower.top() - gap)
-        from_left = self._line.center().x() < lower.center().x()
-        moved.moveLeft(lower.left() + gap if from_left else lower.right() - gap - box.width())
-        return moved
+        moved_box.moveBottom(lower.top() - gap)
+        is_left_of_center = self._line.center().x() < lower.center().x()
+        moved_box.moveLeft(lower.left() + gap if is_left_of_center else lower.right() - gap - box.width())
+        return moved_box
 
     def _move_off_break(self, box: QRectF) -> list[QRectF]:
         """Move *box* right or left of the first break mark that hides it."""
@@ -297,12 +297,12 @@ class LinkItem(QGraphicsItem):
         metrics = QFontMetricsF(style.small)
         base = box.top() + metrics.ascent()
         if status is not None:
-            left = box.center().x() - sign_width(status, style) / 2.0
-            draw_sign(painter, status, QPointF(left, base), style)
+            left_px = box.center().x() - sign_width(status, style) / 2.0
+            draw_sign(painter, status, QPointF(left_px, base), style)
             base += metrics.height()
         for note in notes:
-            left = box.center().x() - style.width(note, style.small) / 2.0
-            draw_text(painter, note, QPointF(left, base), style.small, style.colors.muted)
+            left_px = box.center().x() - style.width(note, style.small) / 2.0
+            draw_text(painter, note, QPointF(left_px, base), style.small, style.colors.muted)
             base += metrics.height()
 
     # --- traffic --------------------------------------------------------------------------------------------
@@ -328,8 +328,8 @@ class LinkItem(QGraphicsItem):
         if face.pinged and self._ping_s < PING_CROSSING_S:
             painter.setBrush(style.colors.series[4])
             share = self._ping_s / PING_CROSSING_S
-            for where in (share, 1.0 - share):
-                painter.drawEllipse(self._compute_offset_point(where, 0.0), unit * 0.14, unit * 0.14)
+            for position in (share, 1.0 - share):
+                painter.drawEllipse(self._compute_offset_point(position, 0.0), unit * 0.14, unit * 0.14)
 
     def _shares(self, count: int, crossing_s: float) -> list[float]:
         start = self._phase_s / crossing_s
@@ -355,7 +355,7 @@ def _crosses(line: QLineF, box: QRectF) -> bool:
     corners = (box.topLeft(), box.topRight(), box.bottomRight(), box.bottomLeft())
     sides = (QLineF(a, b) for a, b in pairwise((*corners, corners[0])))
     bounded = QLineF.IntersectionType.BoundedIntersection
-    return box.contains(line.p1()) or any(line.intersects(side)[0] is bounded for side in sides)
+    return box.contains(line.p1()) or any(line.intersects(edge)[0] is bounded for edge in sides)
 
 
 def _sign(value: float) -> float:

@@ -270,16 +270,16 @@ class ServerNode(NodeItem[ServerFace]):
 
     def _draw_grid(self, painter: QPainter, left_x: float, y: float) -> None:
         style, step = self.style, CELL_UNITS * 1.15 * self.style.unit
-        side = CELL_UNITS * style.unit
+        cell_px = CELL_UNITS * style.unit
         databases = {copy.database for copy in self.face.copies}
         for index, (database, sign) in enumerate(self.face.grid):
             row, column = divmod(index, self._grid_columns())
-            cell = QRectF(left_x + column * step, y + row * step, side, side)
+            cell = QRectF(left_x + column * step, y + row * step, cell_px, cell_px)
             if database in databases:
                 painter.setPen(QPen(style.colors.focus, 2.0))
                 painter.drawRect(cell.adjusted(-1.0, -1.0, 1.0, 1.0))
             painter.fillRect(cell, style.soft(sign.tone))
-            inner = cell.adjusted(side * 0.22, side * 0.22, -side * 0.22, -side * 0.22)
+            inner = cell.adjusted(cell_px * 0.22, cell_px * 0.22, -cell_px * 0.22, -cell_px * 0.22)
             draw_mark(painter, sign.shape, inner, style.tone(sign.tone))
         y += self._grid_rows() * step
         for index, (sign, count) in enumerate(self._counts()):
@@ -295,9 +295,9 @@ def _draw_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: SceneStyle
     """Draw four lines: name and role; states; service, quorum and witness; queue."""
     unit, width = style.unit, style.width(copy.role.label, style.bold)
     name, chips, signs, queue, _ = (rows * unit for rows in COPY_ROWS[style.narrow])
-    wanted = style.width(copy.database, style.bold) + width + unit * 1.9
+    wanted_width = style.width(copy.database, style.bold) + width + unit * 1.9
     head = QRectF(box)
-    head.setWidth(max(box.width(), min(NAMES_SQUEEZED * box.width(), wanted)))
+    head.setWidth(max(box.width(), min(NAMES_SQUEEZED * box.width(), wanted_width)))
     with squeezed(painter, box, head.width()):
         base = _draw_name(painter, copy, head, name, head.width() - width - unit * 0.4, style)
         role = QPointF(head.right() - width, base)
@@ -321,10 +321,10 @@ def _choose_signs(signs: Sequence[StatusSign], width: float, style: SceneStyle) 
     while (
         style.narrow and len(status_signs) > 1 and _signs_width(status_signs, style) > SIGNS_SQUEEZED * width
     ):
-        good = [index for index, sign in enumerate(status_signs) if sign.tone in ("ok", "idle")]
-        if not good:
+        good_indexes = [index for index, sign in enumerate(status_signs) if sign.tone in ("ok", "idle")]
+        if not good_indexes:
             break
-        del status_signs[good[-1]]
+        del status_signs[good_indexes[-1]]
     return status_signs
 
 
@@ -335,13 +335,13 @@ def _draw_name(
     unit = style.unit
     painter.setPen(QPen(style.colors.border, 1.0))
     painter.drawLine(QPointF(box.left(), box.top()), QPointF(box.right(), box.top()))
-    side, middle = unit * 1.05, box.top() + down
-    mark = QRectF(box.left(), middle - side / 2, side, side)
+    sign_px, middle = unit * 1.05, box.top() + down
+    mark = QRectF(box.left(), middle - sign_px / 2, sign_px, sign_px)
     draw_mark(painter, copy.role.shape, mark, style.tone(copy.role.tone))
     metrics = QFontMetricsF(style.bold)
     base = middle + (metrics.ascent() - metrics.descent()) / 2.0
-    name = metrics.elidedText(copy.database, Qt.TextElideMode.ElideMiddle, room - side * 1.35)
-    draw_text(painter, name, QPointF(box.left() + side * 1.35, base), style.bold, style.colors.text)
+    name = metrics.elidedText(copy.database, Qt.TextElideMode.ElideMiddle, room - sign_px * 1.35)
+    draw_text(painter, name, QPointF(box.left() + sign_px * 1.35, base), style.bold, style.colors.text)
     return base
 
 
@@ -394,11 +394,11 @@ class ClientNode(NodeItem[ClientFace]):
         left, right = box.left() + style.unit * 0.75, box.right() - style.unit * 0.6
         metrics = QFontMetricsF(style.title)
         base = box.top() + style.unit * 1.1 + (metrics.ascent() - metrics.descent()) / 2.0
-        beside = face.short_rate if style.narrow else tr("application")
-        end = right - style.width(beside, style.small)
+        kind_text = face.short_rate if style.narrow else tr("application")
+        end = right - style.width(kind_text, style.small)
         name = metrics.elidedText(face.name, Qt.TextElideMode.ElideMiddle, end - left - style.unit * 0.4)
         draw_text(painter, name, QPointF(left, base), style.title, style.colors.text)
-        draw_text(painter, beside, QPointF(end, base), style.small, style.colors.muted)
+        draw_text(painter, kind_text, QPointF(end, base), style.small, style.colors.muted)
         draw_sign(painter, face.status, QPointF(left, _base(style, box.top() + style.unit * 2.2)), style)
         if not style.narrow:
             point = QPointF(left, _base(style, box.top() + style.unit * 3.2))

@@ -55,19 +55,19 @@ def arrange(
         return _arrange_around_center(partners, witnesses, clients, gap)
     reach = max((size.height for _, size in partners), default=0.0) / 2.0
     arc = arc and len(partners) > 2
-    beside = len(partners) <= 2  # with two partners witness and application are centered between them
-    between = gap * (
+    is_beside = len(partners) <= 2  # with two partners witness and application are centered between them
+    gap_between = gap * (
         1.6 if len(partners) == 2 else 1.35 if arc and not head else 1.0
     )  # with text between cards
-    near = gap * (COMPACT_DROP if head else 0.32 if beside or arc else 1.0)
+    near_gap = gap * (COMPACT_DROP if head else 0.32 if is_beside or arc else 1.0)
     drops = []
     for rows in (witnesses, clients):
         height = max((size.height for _, size in rows), default=0.0)
-        inside = beside and rows and reach > TALL * height and (len(rows) == 1 or not head)
-        drops.append(reach - height / 2.0 if inside else reach + height / 2.0 + near)
-        if inside:
-            between = max(between, sum(size.width for _, size in rows) + gap * 0.3)
-    places = _row(partners, 0.0, between)
+        fits_inside = is_beside and rows and reach > TALL * height and (len(rows) == 1 or not head)
+        drops.append(reach - height / 2.0 if fits_inside else reach + height / 2.0 + near_gap)
+        if fits_inside:
+            gap_between = max(gap_between, sum(size.width for _, size in rows) + gap * 0.3)
+    places = _row(partners, 0.0, gap_between)
     outer = [places[name][0] for name, _ in partners]
     depth = 0.0
     if arc:
@@ -89,10 +89,10 @@ def _arrange_square(
     """Arrange four partners in two rows, with witnesses and applications in a column between them."""
     middle = max((size.width for _, size in (*witnesses, *clients)), default=0.0)
     height = max(size.height for _, size in partners)
-    across = (max(size.width for _, size in partners) + middle) / 2.0 + gap * 0.9
+    distance_x = (max(size.width for _, size in partners) + middle) / 2.0 + gap * 0.9
     down = (height + gap * 0.5) / 2.0
     places = {
-        name: (across * (index % 2 * 2 - 1), down * (index // 2 * 2 - 1))
+        name: (distance_x * (index % 2 * 2 - 1), down * (index // 2 * 2 - 1))
         for index, (name, _) in enumerate(partners)
     }
     for cards, way in (
@@ -113,21 +113,21 @@ def _arrange_around_center(
 
     The others above and below.
     """
-    (left, _), (right, _), *others = partners
+    (left, _), (right, _), *other_partners = partners
     width, height = max(size.width for _, size in partners), max(size.height for _, size in partners)
-    inside = max((size.height for _, size in (*witnesses, *clients)), default=0.0)
-    near, far = inside / 2.0 + gap * 0.2, inside + height / 2.0 + gap * 0.75
-    aside = gap if len(others) <= FEW else gap * 0.5
-    rows = ((witnesses, -near), (clients, near), (others[::2], -far), (others[1::2], far))
+    inner_height = max((size.height for _, size in (*witnesses, *clients)), default=0.0)
+    near_y, far = inner_height / 2.0 + gap * 0.2, inner_height + height / 2.0 + gap * 0.75
+    aside = gap if len(other_partners) <= FEW else gap * 0.5
+    rows = ((witnesses, -near_y), (clients, near_y), (other_partners[::2], -far), (other_partners[1::2], far))
     places: dict[str, Place] = {}
     for row, y in rows:
         places |= _row(row, y, aside)
-    within = max(
+    half_width = max(
         (abs(places[name][0]) + size.width / 2.0 for name, size in (*witnesses, *clients)), default=0.0
     )
-    reach = max((abs(places[name][0]) for name, _ in others), default=0.0) + width / 2.0
-    out = max(within + aside + width / 2.0, reach)
-    return places | {left: (-out, 0.0), right: (out, 0.0)}
+    reach = max((abs(places[name][0]) for name, _ in other_partners), default=0.0) + width / 2.0
+    outer_x = max(half_width + aside + width / 2.0, reach)
+    return places | {left: (-outer_x, 0.0), right: (outer_x, 0.0)}
 
 
 def _row(items: Sequence[Card], y: float, gap: float) -> dict[str, Place]:
@@ -145,8 +145,8 @@ def nearest(places: dict[str, Place], start: str, direction: Place) -> str | Non
     best: tuple[float, str] | None = None
     for name, (x, y) in places.items():
         along = (x - x0) * direction[0] + (y - y0) * direction[1]
-        across = abs((x - x0) * direction[1]) + abs((y - y0) * direction[0])
-        if name != start and along > 1e-6 and across <= 2.5 * along:
-            rank = (along + 2.0 * across, name)
+        offset = abs((x - x0) * direction[1]) + abs((y - y0) * direction[0])
+        if name != start and along > 1e-6 and offset <= 2.5 * along:
+            rank = (along + 2.0 * offset, name)
             best = min(best, rank) if best else rank
     return best[1] if best else None

@@ -53,12 +53,12 @@ class TopologyScene(QGraphicsScene):
         """Update the items: create new ones and remove obsolete ones."""
         sizes = self._sizes()
         self._show_nodes(picture)
-        ends = {pair: (link.face.a, link.face.b) for pair, link in self.links.items()}
+        ends = {name_pair: (link.face.a, link.face.b) for name_pair, link in self.links.items()}
         self._show_links(picture)
         self._show_light()
         if sizes != self._sizes():
             self.arrange()
-        elif ends != {pair: (link.face.a, link.face.b) for pair, link in self.links.items()}:
+        elif ends != {name_pair: (link.face.a, link.face.b) for name_pair, link in self.links.items()}:
             self._draw_lines()
 
     def show_style(self, style: SceneStyle) -> None:
@@ -92,14 +92,14 @@ class TopologyScene(QGraphicsScene):
 
     def _show_links(self, picture: Picture) -> None:
         faces: dict[frozenset[str], LinkFace] = {frozenset((face.a, face.b)): face for face in picture.links}
-        for pair in self.links.keys() - faces.keys():
-            self.removeItem(self.links.pop(pair))
-        for pair, face in faces.items():
-            if pair in self.links:
-                self.links[pair].show_face(face)
+        for name_pair in self.links.keys() - faces.keys():
+            self.removeItem(self.links.pop(name_pair))
+        for name_pair, face in faces.items():
+            if name_pair in self.links:
+                self.links[name_pair].show_face(face)
             else:
-                self.links[pair] = LinkItem(face, self._style)
-                self.addItem(self.links[pair])
+                self.links[name_pair] = LinkItem(face, self._style)
+                self.addItem(self.links[name_pair])
 
     def _sizes(self) -> dict[str, tuple[float, float]]:
         return {name: (node.card().width(), node.card().height()) for name, node in self.nodes.items()}
@@ -157,31 +157,36 @@ class TopologyScene(QGraphicsScene):
         names = {target.names[0] for target in self._lit if target.kind in ("server", "client")}
         items: list[Item] = [*self.nodes.values(), *self.links.values()]
         for item in items:
-            between = isinstance(item, LinkItem) and {item.face.a, item.face.b} <= names
-            item.setOpacity(1.0 if not self._lit or item.target in self._lit or between else DIMMED)
+            is_between = isinstance(item, LinkItem) and {item.face.a, item.face.b} <= names
+            item.setOpacity(1.0 if not self._lit or item.target in self._lit or is_between else DIMMED)
 
     # --- positions ------------------------------------------------------------------------------------------
 
     def arrange(self) -> None:
         """Put every card where the user left it, or else in its default position."""
-        named: dict[str, list[tuple[str, Size]]] = {"partner": [], "witness": [], "client": []}
+        cards_by_kind: dict[str, list[tuple[str, Size]]] = {"partner": [], "witness": [], "client": []}
         for name, node in self.nodes.items():
             kind = "client"
             if isinstance(node, ServerNode):
                 kind = "witness" if node.small else "partner"
-            named[kind].append((name, Size(node.card().width(), node.card().height())))
-        shares = [card for card in named["witness"] if self.nodes[card[0]].face.kind == "share"]
-        other_cards = [card for card in named["witness"] if card not in shares]
+            cards_by_kind[kind].append((name, Size(node.card().width(), node.card().height())))
+        shares = [card for card in cards_by_kind["witness"] if self.nodes[card[0]].face.kind == "share"]
+        other_cards = [card for card in cards_by_kind["witness"] if card not in shares]
         middle = (
             len(other_cards) // 2
         )  # from this position links reach most nodes of the row without passing behind another
-        named["witness"] = [*other_cards[:middle], *shares, *other_cards[middle:]]
+        cards_by_kind["witness"] = [*other_cards[:middle], *shares, *other_cards[middle:]]
         gap = GAP_UNITS[self._style.narrow] * self._style.unit
         faces = [link.face for link in self.links.values() if link.face.kind == "replica"]
         self._replicas |= {end for face in faces for end in (face.a, face.b)}
-        arc = len(self._replicas & {name for name, _ in named["partner"]}) > 2
+        arc = len(self._replicas & {name for name, _ in cards_by_kind["partner"]}) > 2
         head = HEAD_UNITS * self._style.unit if self._style.narrow else 0.0
-        places = arrange(named["partner"], named["witness"], named["client"], gap, arc, head) | self._places
+        places = (
+            arrange(
+                cards_by_kind["partner"], cards_by_kind["witness"], cards_by_kind["client"], gap, arc, head
+            )
+            | self._places
+        )
         self._arranging = True
         for name, node in self.nodes.items():
             node.setPos(QPointF(*places[name]))

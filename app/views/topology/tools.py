@@ -146,11 +146,13 @@ class CanvasTools(QFrame):
     def show_theme(self) -> None:
         """Apply the icons of the theme."""
         colors = theme.tokens(self.palette())
-        side = round(QFontMetrics(QApplication.font()).height() * 1.05)  # its own font may not be updated yet
+        icon_px = round(
+            QFontMetrics(QApplication.font()).height() * 1.05
+        )  # its own font may not be updated yet
         for name, action in self._actions.items():
             action.setIcon(theme.icon(_ICONS[name], colors))
         for button in self._buttons:
-            button.setIconSize(QSize(side, side))
+            button.setIconSize(QSize(icon_px, icon_px))
         self.move_to_corner()
 
     def move_to_corner(self) -> None:

@@ -257,8 +257,8 @@ class Topology(VoicedCanvas):
         return self.viewport().mapToGlobal(self.mapFromScene(center))
 
     def _item_at(self, position: QPoint) -> Item | None:
-        found = self.itemAt(position)
-        return found if isinstance(found, NodeItem | LinkItem | NoteItem) else None
+        item = self.itemAt(position)
+        return item if isinstance(item, NodeItem | LinkItem | NoteItem) else None
 
     def _selected(self) -> Item | None:
         return next((item for item in self._scene.items_in_order() if item.isSelected()), None)
@@ -333,8 +333,8 @@ class Topology(VoicedCanvas):
             self._select(self._scene.items_in_order()[0])
             return
         names = {target.title: place for target, place in places.items()}
-        found = nearest(names, item.target.title, direction)
-        self.choose(next((target for target in places if target.title == found), item.target))
+        nearest_name = nearest(names, item.target.title, direction)
+        self.choose(next((target for target in places if target.title == nearest_name), item.target))
 
     def _nudge(self, direction: Place) -> None:
         item = self._selected()
@@ -428,13 +428,13 @@ class Topology(VoicedCanvas):
     @Slot(str)
     def show_preview(self, line: str) -> None:
         """Mark the objects that *line* would affect; none for an empty line."""
-        found = None
+        fuzzy_match = None
         if line and self._world is not None:
-            found = preview(self._world, line, truth=not self._veiled)
-        self._pointed = found.targets if found is not None else ()
-        self._caption.setVisible(found is not None and bool(found.summary))
-        if found is not None and found.summary:
-            words = tr("Affects: {things}").format(things=found.summary)
+            fuzzy_match = preview(self._world, line, truth=not self._veiled)
+        self._pointed = fuzzy_match.targets if fuzzy_match is not None else ()
+        self._caption.setVisible(fuzzy_match is not None and bool(fuzzy_match.summary))
+        if fuzzy_match is not None and fuzzy_match.summary:
+            words = tr("Affects: {things}").format(things=fuzzy_match.summary)
             self._caption.setText(words)
             width = round(CAPTION_SHARE * self.width())
             self._caption.setFixedWidth(width)

@@ -92,14 +92,14 @@ def _check_group(
                 "a failover cluster instance does not support automatic failover of an availability group"
             )
             finder.add((*replica_path, "failover"), problem, "MANUAL", 0)
-        for k, other in enumerate(replica.routing_list):
-            check_name(finder, (*replica_path, "routing_list", k), other, hosts, "server")
+        for k, other_server in enumerate(replica.routing_list):
+            check_name(finder, (*replica_path, "routing_list", k), other_server, hosts, "server")
     _check_editions(scenario, group, path, finder)
     versions = [servers[name].version for name in hosts if name in servers]
-    most = min((REPLICAS_MAX.get(version, REPLICAS_MAX_LATER) for version in versions), default=9)
-    if len(hosts) > most:
+    replica_limit = min((REPLICAS_MAX.get(version, REPLICAS_MAX_LATER) for version in versions), default=9)
+    if len(hosts) > replica_limit:
         problem = say("{n} replicas exceed the limit", n=len(hosts))
-        finder.add((*path, "replica"), problem, say("at most {n}", n=most), 0)
+        finder.add((*path, "replica"), problem, say("at most {n}", n=replica_limit), 0)
 
 
 BASIC_SINCE: Final = 2016
@@ -128,13 +128,13 @@ def _check_editions(
     """
     if not is_basic(scenario, group):
         return
-    editions = {one.name: one for one in _hosts(scenario)}
+    editions = {instance.name: instance for instance in _hosts(scenario)}
     for j, replica in enumerate(group.replicas):
         host = editions.get(replica.server)
-        is_old = host is not None and host.version < BASIC_SINCE
-        if host is not None and (host.edition not in (*ENTERPRISE, "Standard") or is_old):
+        is_too_old = host is not None and host.version < BASIC_SINCE
+        if host is not None and (host.edition not in (*ENTERPRISE, "Standard") or is_too_old):
             problem = say("{edition} edition does not support availability groups", edition=host.edition)
-            if is_old:
+            if is_too_old:
                 problem = say("Standard edition supports availability groups from SQL Server 2016 on")
             finder.add((*path, "replica", j, "server"), problem, 'edition = "Enterprise"', 0)
         if replica.secondary_connections != "NO":

@@ -97,9 +97,9 @@ def parse(text: str, names: ConditionNames) -> Condition:
         column = len(text) + 1 if at_end else (error.token.start_pos or 0) + 1
         raise ConditionError(column, problem, _format_expected(error.accepts or error.expected)) from None
     except UnexpectedCharacters as error:
-        at = error.pos_in_stream or 0
-        problem = say("{word!r} is not valid here", word=text[at])
-        raise ConditionError(at + 1, problem, _format_expected(error.allowed or ())) from None
+        position = error.pos_in_stream or 0
+        problem = say("{word!r} is not valid here", word=text[position])
+        raise ConditionError(position + 1, problem, _format_expected(error.allowed or ())) from None
     reader = _ConditionReader(names)
     root = reader.part(tree)
     parts = [reader.part(part) for part in _trees(tree)] if tree.data == "all" else [root]
@@ -224,8 +224,8 @@ class _ConditionReader:
         self.names = names
 
     def part(self, tree: Tree[Token]) -> _Part:
-        made: Test | _Part = getattr(self, f"_{tree.data}")(tree)
-        return made if isinstance(made, _Part) else _Part(made)
+        parsed_part: Test | _Part = getattr(self, f"_{tree.data}")(tree)
+        return parsed_part if isinstance(parsed_part, _Part) else _Part(parsed_part)
 
     # -- conjunctions and disjunctions
 
@@ -236,12 +236,12 @@ class _ConditionReader:
         return _joined(_join_and, [self.part(child) for child in _trees(tree)], decides=False)
 
     def _negation(self, tree: Tree[Token]) -> _Part:
-        test, asked = (part := self.part(_trees(tree)[0])).test, part.answer
-        if asked is None:
+        test, evaluate = (part := self.part(_trees(tree)[0])).test, part.answer
+        if evaluate is None:
             return _Part(lambda facts: not test(facts))
 
         def answer(facts: Facts) -> ConditionResult:
-            found = asked(facts)
+            found = evaluate(facts)
             return found._replace(holds=not found.holds)
 
         return _Part(lambda facts: not test(facts), answer)
@@ -283,30 +283,30 @@ class _ConditionReader:
         return lambda facts: f.serves(facts, database, server)
 
     def _part_test(self, tree: Tree[Token]) -> Test:
-        which, subject, negated, word = tree.children
+        part_name, subject, negated, word = tree.children
         database = self._name(subject, "database")
-        if str(which).lower() == "witness":
+        if str(part_name).lower() == "witness":
             state = _match_keyword(word, f.WITNESS_WORDS)
             return _maybe_not(negated, lambda facts: f.witness_is(facts, database, state))
         level = _match_keyword(word, f.SAFETY_WORDS)
         return _maybe_not(negated, lambda facts: f.safety_is(facts, database, level))
 
     def _statement_test(self, tree: Tree[Token]) -> Test:
-        how, text, where = tree.children
-        wanted = str(text)[1:-1]
-        if not wanted.strip():
+        result_word, text, where = tree.children
+        statement = str(text)[1:-1]
+        if not statement.strip():
             raise ConditionError(
                 _column(text), say("the text is empty"), say("a part of a T-SQL statement in quotes")
             )
         server = self._name(where, "server") if where is not None else None
-        ran = str(how).lower() == "ran"
-        return lambda facts: f.has_sent_batch(facts, wanted, server, without_error=ran)
+        ran = str(result_word).lower() == "ran"
+        return lambda facts: f.has_sent_batch(facts, statement, server, without_error=ran)
 
     def _error(self, tree: Tree[Token]) -> Test:
         number, where = tree.children
         server = self._name(where, "server") if where is not None else None
-        wanted = int(str(number))
-        return lambda facts: f.has_error(facts, wanted, server)
+        error_number = int(str(number))
+        return lambda facts: f.has_error(facts, error_number, server)
 
     # -- numbers
 
@@ -375,12 +375,12 @@ def _joined(join: Callable[[Test, Test], Test], parts: list[_Part], decides: boo
         if any(part(facts) == decides for part in quiet):
             return ConditionResult(decides)
         answers = [part(facts) for part in moving]
-        deciding = [found for found in answers if found.holds == decides]
+        deciding = [result for result in answers if result.holds == decides]
         if deciding:  # the whole result is valid as long as one of these is
             return max(deciding, key=lambda found: (found.until, -len(found.levels)))
-        until = min(found.until for found in answers)
+        until_tick = min(result.until for result in answers)
         return ConditionResult(
-            not decides, until, tuple(level for found in answers for level in found.levels)
+            not decides, until_tick, tuple(level for found in answers for level in found.levels)
         )
 
     return _Part(test, answer)
@@ -404,8 +404,10 @@ def _build_comparison(number: _Number, sign: str, operand: _Number, test: Test) 
         holds, log_place = test(facts), facts.log(name)[quantity.counter not in SOURCE_COUNTERS]
         if log_place < 0:
             return ConditionResult(holds)
-        whole, level = quantity.whole(facts, name), operand.read(facts)
-        return ConditionResult(holds, levels=(Level(log_place, quantity.counter, whole, sign, level, holds),))
+        whole_value, level = quantity.whole(facts, name), operand.read(facts)
+        return ConditionResult(
+            holds, levels=(Level(log_place, quantity.counter, whole_value, sign, level, holds),)
+        )
 
     return until_reached if quantity.moves == "by the clock" else until_passed
 

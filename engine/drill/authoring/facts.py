@@ -66,8 +66,8 @@ class Facts(Struct, frozen=True):
         """Return the log and the stream of the leading copy, or of the first copy that has a log."""
         copy = self.principal(database)
         copies = [copy] if copy is not None else self.world.copies_of(database)
-        there = (one for one in copies if self.world.source_of(one) is not None)
-        return next((streams.find_log_place(self.world, one) for one in there), None) or NOWHERE
+        logging_copies = (copy for copy in copies if self.world.source_of(copy) is not None)
+        return next((streams.find_log_place(self.world, copy) for copy in logging_copies), None) or NOWHERE
 
 
 class ConditionNames(Struct, frozen=True):
@@ -236,11 +236,11 @@ def client_is(facts: Facts, client: str, server: str | None) -> bool:
 
 def has_sent_batch(facts: Facts, text: str, server: str | None, without_error: bool) -> bool:
     """Return whether a batch contains *text*, on *server* if given. Comments and literals are ignored."""
-    wanted, keep_literals = normalize_sql(text, keep_literals=True), "'" in text
+    normalized, keep_literals = normalize_sql(text, keep_literals=True), "'" in text
     for batch in facts.batches:
         if (
             server in (None, batch.server)
-            and wanted in normalize_sql(batch.text, keep_literals)
+            and normalized in normalize_sql(batch.text, keep_literals)
             and not (without_error and batch.errors)
         ):
             return True

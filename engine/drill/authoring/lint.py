@@ -127,7 +127,9 @@ def _check_after_end(scenario: Scenario, finder: ProblemFinder) -> None:
         times.append((("timeline", number, "between"), inject.between[1] if inject.between else None))
     times += [(("goal", number, "after"), goal.after) for number, goal in enumerate(scenario.goals)]
     times += [(("question", number, "at"), question.at) for number, question in enumerate(scenario.questions)]
-    times += [(("predict", number, "at"), asked.at) for number, asked in enumerate(scenario.predictions)]
+    times += [
+        (("predict", number, "at"), prediction.at) for number, prediction in enumerate(scenario.predictions)
+    ]
     for path, time_s in times:
         if time_s is not None and time_s >= scenario.length:
             message = say("this occurs after the end of the drill ({t_s:g} s)", t_s=scenario.length)
@@ -171,10 +173,10 @@ def _check_hint_lines(scenario: Scenario, finder: ProblemFinder) -> None:
     A copied drill often keeps an old name.
     """
     names = names_of(scenario)
-    known = {*names.servers, *names.databases, *names.clients}
+    known_names = {*names.servers, *names.databases, *names.clients}
     for number, hint in enumerate(scenario.hints):
-        typed = [m[2] for m in _LINE.finditer(hint.type) if _names_something(VERBS[m[1]])]
-        unknown = [name for name in typed if name not in known]
+        typed_lines = [m[2] for m in _LINE.finditer(hint.type) if _names_something(VERBS[m[1]])]
+        unknown = [name for name in typed_lines if name not in known_names]
         altered = [m[1].strip("[]") for m in _ALTERED.finditer(hint.type)]
         unknown += [name for name in altered if name not in names.databases]
         for name in unknown:

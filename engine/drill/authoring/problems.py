@@ -35,10 +35,10 @@ class Problem(Struct, frozen=True, order=True):
     expected: str = ""
 
     def __str__(self) -> str:
-        where = f"{self.file}:{self.line}:{self.column}" + (f": {self.where}" if self.where else "")
+        place = f"{self.file}:{self.line}:{self.column}" + (f": {self.where}" if self.where else "")
         if not self.expected:
-            return say("{place}: {problem}", place=where, problem=self.text)
-        return say("{place}: {problem}; expected {said}", place=where, problem=self.text, said=self.expected)
+            return say("{place}: {problem}", place=place, problem=self.text)
+        return say("{place}: {problem}; expected {said}", place=place, problem=self.text, said=self.expected)
 
     def as_json(self) -> dict[str, object]:
         """Return the problem with its position in JSON types."""
@@ -261,8 +261,8 @@ class _Scan:
 
     def _note(self, path: Path, key: int, value: int) -> None:
         quotes = 3 if self.text[value : value + 3] in ('"""', "'''") else 1
-        inside = value + quotes if self.text[value : value + 1] in ('"', "'") else value
-        self.found[path] = TextPosition(*self._line_column(key), *self._line_column(inside))
+        start = value + quotes if self.text[value : value + 1] in ('"', "'") else value
+        self.found[path] = TextPosition(*self._line_column(key), *self._line_column(start))
 
     def _line_column(self, index: int) -> tuple[int, int]:
         line = bisect_right(self._starts, index)

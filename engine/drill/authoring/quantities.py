@@ -90,7 +90,7 @@ def _damaged_pages(facts: Facts, database: str) -> float:
 
 
 def _orphans(facts: Facts, server: str) -> float:
-    databases = [database for where, database in facts.world.copies if where == server]
+    databases = [database for server_name, database in facts.world.copies if server_name == server]
     return float(sum(len(accounts.orphans(facts.world, server, database)) for database in databases))
 
 
@@ -114,7 +114,11 @@ def _thresholds(facts: Facts, server: str) -> float:
 
 
 def _monitor_age_s(facts: Facts, server: str) -> float:
-    rows = [rows[-1].tick for (where, _), rows in facts.world.monitor.items() if where == server and rows]
+    rows = [
+        rows[-1].tick
+        for (server_name, _), rows in facts.world.monitor.items()
+        if server_name == server and rows
+    ]
     return (facts.world.tick - max(rows)) / TICKS_PER_S if rows else math.inf
 
 
@@ -253,11 +257,17 @@ _READ: Final[Mapping[str, Callable[[Facts, str], float]]] = {
 
 
 def _build_quantity(row: dict[str, str]) -> Quantity:
-    of, help, moves = cast("Kind | None", row["of"] or None), row["help"], cast("Changes", row["moves"])
+    subject_kind, help, moves = (
+        cast("Kind | None", row["of"] or None),
+        row["help"],
+        cast("Changes", row["moves"]),
+    )
     if row["counter"]:
         limit = _log_max_kb if row["name"].endswith("_percent") else None
         return _build_flow_quantity(help, row["counter"], limit)
-    return Quantity(of, help.format(versions=", ".join(map(str, VERSIONS))), _READ[row["name"]], moves)
+    return Quantity(
+        subject_kind, help.format(versions=", ".join(map(str, VERSIONS))), _READ[row["name"]], moves
+    )
 
 
 QUANTITIES: Final = {

@@ -134,11 +134,11 @@ def _check_unique(scenario: Scenario, finder: ProblemFinder) -> None:
         [(("hint", i, "goal"), h.goal) for i, h in enumerate(scenario.hints)],
     )
     for group in groups:
-        seen: set[str] = set()
+        used_names: set[str] = set()
         for path, name in group:
-            if name.lower() in seen:
+            if name.lower() in used_names:
                 finder.add(path, say("{name!r} is listed twice", name=name), say("another name"), 0)
-            seen.add(name.lower())
+            used_names.add(name.lower())
 
 
 def _check_servers(scenario: Scenario, finder: ProblemFinder) -> None:
@@ -153,12 +153,12 @@ def _check_servers(scenario: Scenario, finder: ProblemFinder) -> None:
     for i, link in enumerate(scenario.links):
         for j, end in enumerate(link.ends):
             _check_name(finder, ("link", i, "ends", j), end, ends, "server or client")
-        pair = frozenset(link.ends)
-        if len(pair) < 2:
+        server_pair = frozenset(link.ends)
+        if len(server_pair) < 2:
             finder.add(("link", i, "ends"), say("both ends are identical"), say("two different ends"), 0)
-        if pair in pairs:
+        if server_pair in pairs:
             finder.add(("link", i, "ends"), say("this link is listed twice"), say("each pair only once"), 0)
-        pairs.add(pair)
+        pairs.add(server_pair)
 
 
 def _check_databases(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
@@ -406,8 +406,8 @@ def _conditions(scenario: Scenario) -> Iterable[tuple[Path, str]]:
                 if text is not None:
                     yield (table, i, key), text
     for i, question in enumerate(scenario.questions):
-        for j, other in enumerate(question.instead):
-            yield ("question", i, "instead", j, "when"), other.when
+        for j, alternative in enumerate(question.instead):
+            yield ("question", i, "instead", j, "when"), alternative.when
     for i, prediction in enumerate(scenario.predictions):
         for j, choice in enumerate(prediction.choices):
             yield ("predict", i, "choice", j, "when"), choice.when
@@ -463,11 +463,13 @@ def _check_inquiries(scenario: Scenario, finder: ProblemFinder) -> None:
 def _check_right(question: Question, path: Path, finder: ProblemFinder) -> None:
     """Check that every choice that counts as correct exists."""
     numbers = {(*path, "right"): question.right}
-    numbers |= {(*path, "instead", i, "right"): other.right for i, other in enumerate(question.instead)}
-    for where, right in numbers.items():
+    numbers |= {
+        (*path, "instead", i, "right"): alternative.right for i, alternative in enumerate(question.instead)
+    }
+    for key_path, right in numbers.items():
         if max(right) > len(question.choices):
             expected = say("numbers from 1 to {n}", n=len(question.choices))
-            finder.add(where, say("this number is higher than the number of choices"), expected, 0)
+            finder.add(key_path, say("this number is higher than the number of choices"), expected, 0)
 
 
 def _check_rubric(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:

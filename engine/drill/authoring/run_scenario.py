@@ -113,9 +113,9 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
         raise ScenarioRecordingError(
             say("Your actions cannot be replayed as a solution: {problem}.", problem=str(problem))
         ) from problem
-    alone = play_idle(trial, trial.seed)
+    idle_run = play_idle(trial, trial.seed)
     reached = [goal for goal in goals if solved.goals[str(goal["name"])].is_reached]
-    asking = [goal for goal in reached if not alone.goals[str(goal["name"])].is_reached]
+    asking = [goal for goal in reached if not idle_run.goals[str(goal["name"])].is_reached]
     if not asking:
         raise ScenarioRecordingError(
             say(
@@ -124,8 +124,8 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
                 "not as a fault."
             )
         )
-    least = (len(reached) - len(asking)) * ASKING_SHARE / (1.0 - ASKING_SHARE) / len(asking)
-    weight = max(1, math.ceil(least))
+    points_min = (len(reached) - len(asking)) * ASKING_SHARE / (1.0 - ASKING_SHARE) / len(asking)
+    weight = max(1, math.ceil(points_min))
     chosen_goals = [*asking, *(goal for goal in reached if goal not in asking)][:GOALS_MAX]
     shown_goals = [goal for goal in reached if goal in chosen_goals]
     base["goal"] = [{**goal, "weight": weight if goal in asking else 1} for goal in shown_goals]
@@ -133,10 +133,10 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
     down_ticks = arithmetic.total(
         quantities.settle_account(solved.world, db).down_ticks for db in solved.world.availability
     )
-    lost = arithmetic.total(
+    lost_points = arithmetic.total(
         quantities.settle_account(solved.world, db).lost_transactions for db in solved.world.availability
     )
-    base["rubric"] = _build_rubric(down_ticks / TICKS_PER_S, lost)
+    base["rubric"] = _build_rubric(down_ticks / TICKS_PER_S, lost_points)
     return as_toml(base)
 
 
@@ -216,12 +216,12 @@ def _propose_goals(drill: Drill, actions: Sequence[Input]) -> list[dict[str, obj
     A goal counts only from the first action on, because nothing is broken before.
     """
     after_s = actions[0].tick / TICKS_PER_S
-    found = []
+    goals = []
     for condition, text in _facts(drill.world):
         if _holds(drill, condition):
             goal = {"name": slug(condition), "text": text, "when": condition}
-            found.append({**goal, "after": after_s, "hold": HOLD_S})
-    return found[:CANDIDATES_MAX]
+            goals.append({**goal, "after": after_s, "hold": HOLD_S})
+    return goals[:CANDIDATES_MAX]
 
 
 def _holds(drill: Drill, condition: str) -> bool:
@@ -304,8 +304,8 @@ def find_prompts(
         for number, part in enumerate(data):
             yield from find_prompts(part, (*path, number))
     elif isinstance(data, str) and data.startswith(TO_WRITE):
-        asked = data.removeprefix(TO_WRITE)
-        yield path, PLACEHOLDERS.get(asked, asked)
+        request = data.removeprefix(TO_WRITE)
+        yield path, PLACEHOLDERS.get(request, request)
     elif data in UNNAMED:
         yield path, say("names of skills")
 
@@ -320,13 +320,13 @@ def as_toml(data: Mapping[str, object]) -> str:
 
 def _table(data: Mapping[str, object], path: str) -> Iterator[str]:
     """Yield the lines of a table: plain keys first, as TOML requires, then tables and lists of tables."""
-    later: list[tuple[str, Mapping[str, object] | list[Mapping[str, object]]]] = []
+    later_tables: list[tuple[str, Mapping[str, object] | list[Mapping[str, object]]]] = []
     for key, value in data.items():
         if (isinstance(value, Mapping) or _is_tables(value)) and (value or isinstance(value, Mapping)):
-            later.append((f"{path}{_key(key)}", value))
+            later_tables.append((f"{path}{_key(key)}", value))
         else:
             yield f"{_key(key)} = {_value(value)}"
-    for name, value in later:
+    for name, value in later_tables:
         for part in value if isinstance(value, list) else [value]:
             yield ""
             yield f"[[{name}]]" if isinstance(value, list) else f"[{name}]"

@@ -52,8 +52,8 @@ def load_scenario(
         for path, found_text, wanted in variants.find_problems(data):
             finder.add(path, found_text, wanted)
         finder.check()
-        drawn = variants.pick_values(data[variants.VARIANTS], _seed(data) if seed is None else seed)
-        data = variants.substitute_picks(data, drawn if picks is None else picks)
+        drawn_values = variants.pick_values(data[variants.VARIANTS], _seed(data) if seed is None else seed)
+        data = variants.substitute_picks(data, drawn_values if picks is None else picks)
     try:
         scenario = Scenario.model_validate(data)
     except ValidationError as errors:
@@ -99,8 +99,8 @@ def _seed(data: dict[str, object]) -> int:
 def _toml(text: str, file: str) -> dict[str, Any]:
     excess = limits.find_excess(text)
     if excess is not None:
-        at, message, expected = excess
-        line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        position, message, expected = excess
+        line, column = text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
         raise ScenarioError([Problem(file, line, column, "", message, expected)])
     try:
         return tomllib.loads(text)
@@ -148,18 +148,18 @@ def _check_the_rest(finder: ProblemFinder, data: dict[str, object], errors: Iter
     A wrong type then does not hide a misspelled verb until the next check.
     """
     paths = [(_to_file_path(e["loc"], data, keep_last=e["type"] == "missing"), e["type"]) for e in errors]
-    for without in (_without_keys, _without_entries):
-        made = without(data, paths)
-        if made is None:
+    for remove_part in (_without_keys, _without_entries):
+        sound_part = remove_part(data, paths)
+        if sound_part is None:
             return
-        sound, left_out = made
+        sound, removed_paths = sound_part
         try:
             scenario = Scenario.model_validate(sound)
         except ValidationError:
             continue  # the key that would be omitted is required
-        shifted = _ShiftedFinder(finder, left_out)
+        shifted = _ShiftedFinder(finder, removed_paths)
         check_references(scenario, shifted)
-        ignored = tuple(dict.fromkeys(part for key in left_out for part in DEPENDENTS.get(key, ())))
+        ignored = tuple(dict.fromkeys(part for key in removed_paths for part in DEPENDENTS.get(key, ())))
         parents = {format_path(path[:-1]) for path, _ in paths}  # all tables that contain a wrong value
         finder.problems += [
             problem
@@ -191,12 +191,12 @@ def _without_keys(data: dict[str, object], paths: Iterable[tuple[Path, str]]) ->
 def _without_entries(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> Sound | None:
     """Return *data* without invalid entries of lists; None if names would be missing."""
     paths, omitted = list(paths), dict[str, list[int]]()
-    made = _without_keys(
+    sound_part = _without_keys(
         data, [(path, kind) for path, kind in paths if len(path) < 2 or kind == "extra_forbidden"]
     )
-    if made is None:
+    if sound_part is None:
         return None
-    sound, _ = made
+    sound, _ = sound_part
     for path, kind in paths:
         if len(path) > 1 and kind != "extra_forbidden":
             if path[0] in WORLD or not isinstance(path[1], int):
@@ -257,8 +257,8 @@ def _to_file_path(loc: Iterable[str | int], data: Any, keep_last: bool) -> Path:
     """Return the path in the file: *loc* without the parts that pydantic adds (the kind of a rule)."""
     parts, path = list(loc), []
     for number, part in enumerate(parts):
-        is_inside = part in data if isinstance(data, dict) else _has_index(part, data)
-        if is_inside:
+        is_existing = part in data if isinstance(data, dict) else _has_index(part, data)
+        if is_existing:
             data = data[part]
             path.append(part)
         elif keep_last and number == len(parts) - 1:
@@ -367,7 +367,7 @@ def contents(scenario: Scenario) -> Contents:
         sources=tuple(f"{source.paper}, {source.section}" for source in scenario.sources),
         sha256=sha256(scenario.text),
         characters=len(scenario.text),
-        counts=tuple((what, count) for what, count in tables.items() if count),
+        counts=tuple((table_name, count) for table_name, count in tables.items() if count),
         verbs=verbs,
         texts=tuple((key, size) for key, size in sorted(sizes.items(), key=lambda pair: -pair[1]) if size),
         images=len(_IMAGE.findall(scenario.text)),
@@ -383,8 +383,8 @@ def sha256(text: str) -> str:
 
 def verbs_of(lines: Iterable[str]) -> tuple[tuple[str, int], ...]:
     """Return (verb, count) for input lines with or without a time, most frequent first."""
-    counted = Counter(map(_verb, lines))
-    return tuple(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])))
+    counts = Counter(map(_verb, lines))
+    return tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def escape_invisible(text: str) -> str:

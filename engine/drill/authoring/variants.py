@@ -64,14 +64,14 @@ def pick_values(variants: Mapping[str, object], seed: int) -> dict[str, object]:
 
 def combinations(variants: Mapping[str, object]) -> Iterator[dict[str, object]]:
     """Yield every combination of picks. If there are too many, yield some that contain every entry at least once."""
-    known = groups(variants)
-    sizes = [len(next(iter(group.values()))) for group in known]
-    many = math.prod(sizes) > COMBINATIONS_MAX
-    every = ([n % size for size in sizes] for n in range(max(sizes, default=0)))
-    for places in every if many else map(list, itertools.product(*map(range, sizes))):
+    pool_groups = groups(variants)
+    sizes = [len(next(iter(group.values()))) for group in pool_groups]
+    is_large = math.prod(sizes) > COMBINATIONS_MAX
+    index_lists = ([n % size for size in sizes] for n in range(max(sizes, default=0)))
+    for places in index_lists if is_large else map(list, itertools.product(*map(range, sizes))):
         yield {
             name: pool[place]
-            for group, place in zip(known, places, strict=True)
+            for group, place in zip(pool_groups, places, strict=True)
             for name, pool in group.items()
         }
 
@@ -92,9 +92,9 @@ def _substitute(value: object, picks: Picks) -> object:
         return [_substitute(part, picks) for part in value]
     if not isinstance(value, str):
         return value
-    whole = _PLACEHOLDER.fullmatch(value)
-    if whole is not None and whole[1] in picks:
-        return picks[whole[1]]
+    whole_match = _PLACEHOLDER.fullmatch(value)
+    if whole_match is not None and whole_match[1] in picks:
+        return picks[whole_match[1]]
     return _PLACEHOLDER.sub(lambda match: str(picks.get(match[1], match[0])), value)
 
 

@@ -74,9 +74,9 @@ def _try(drill: Drill | History, line: str) -> None:
 
 
 def _play_to_end(drill: Drill | History) -> Drill:
-    over = drill.drill if isinstance(drill, History) else drill
-    drill.advance_to(default_end(over, over.tick))
-    return over
+    ended_drill = drill.drill if isinstance(drill, History) else drill
+    drill.advance_to(default_end(ended_drill, ended_drill.tick))
+    return ended_drill
 
 
 def _steps(scenario: Scenario, seed: int) -> list[Input]:
@@ -124,8 +124,10 @@ def add_noops_and_undo(scenario: Scenario, seed: int) -> Drill:
     for item in _steps(scenario, seed):
         drill.advance_to(item.tick)
         world = drill.world
-        up = (s.name for s in world.instances.values() if s.running and world.computer_of(s.name).nic_up)
-        server = next(up, drill.scenario.servers[0].name)
+        reachable_servers = (
+            s.name for s in world.instances.values() if s.running and world.computer_of(s.name).nic_up
+        )
+        server = next(reachable_servers, drill.scenario.servers[0].name)
         for line in (
             f"pull-cable {server}",
             f"plug-cable {server}",
@@ -319,7 +321,7 @@ class Ranking(Struct, frozen=True):
             "seed": self.seed,
             "standings": [standing.as_json() for standing in self.standings],
             "wrong": list(self.violations),
-            "allowed": [{"agent": agent, "why": why} for agent, why in self.allowed],
+            "allowed": [{"agent": agent, "why": reason} for agent, reason in self.allowed],
         }
 
 
@@ -334,11 +336,11 @@ def rank(scenario: Scenario, seed: int | None = None, agents: Iterable[Agent] = 
     by_name = {standing.agent: standing for standing in standings}
     twins = {agent.name: agent.twin for agent in agents if agent.twin is not None}
     allowed = tuple(
-        (agent.name, why)
+        (agent.name, reason)
         for agent in agents
         if agent.twin is not None
         and by_name[agent.name].key <= by_name[agent.twin].key
-        and (why := agent.allowed(scenario))
+        and (reason := agent.allowed(scenario))
     )
     order = sorted(standings, key=lambda s: s.key)  # a stable sort: ties keep the order of AGENTS
     errors = find_ranking_errors(standings, twins, [name for name, _ in allowed])
@@ -427,11 +429,15 @@ def table(rankings: Iterable[Ranking]) -> str:
     for ranking in rankings:
         for allowed in ranking.allowed:
             grouped.setdefault(allowed, []).append(ranking.scenario)
-    legit = [f"+ {agent}: {why} ({_format_scenarios(where)})" for (agent, why), where in grouped.items()]
-    wrong = [f"{ranking.scenario}: {said}" for ranking in rankings for said in ranking.violations]
+    legit = [
+        f"+ {agent}: {reason} ({_format_scenarios(places)})" for (agent, reason), places in grouped.items()
+    ]
+    violations = [
+        f"{ranking.scenario}: {violation}" for ranking in rankings for violation in ranking.violations
+    ]
     count = len(rankings)
-    verdict = f"Problems: {len(wrong)}" if wrong else f"Scenarios: {count}, all in order"
-    return "\n".join([head, *rows, LEGEND, *legit, *wrong, verdict])
+    verdict = f"Problems: {len(violations)}" if violations else f"Scenarios: {count}, all in order"
+    return "\n".join([head, *rows, LEGEND, *legit, *violations, verdict])
 
 
 def _format_scenarios(names: list[str]) -> str:

@@ -137,8 +137,10 @@ def _list_candidates(drill: Drill) -> list[int]:
 def _measure_impact(drill: Drill, counterfactual: Drill, index: int) -> ActionImpact:
     own_score, theirs = drill.score(), counterfactual.score()
     before = {item.name: item.points for item in own_score.items}
-    after = {item.name: item.points for item in theirs.items}
-    gains = {name: after.get(name, 0.0) - before.get(name, 0.0) for name in {**before, **after}}
+    points_by_item = {item.name: item.points for item in theirs.items}
+    gains = {
+        name: points_by_item.get(name, 0.0) - before.get(name, 0.0) for name in {**before, **points_by_item}
+    }
     item = drill.journal[index]
     return ActionImpact(
         index,
@@ -217,10 +219,12 @@ def was_refused(drill: Drill, item: Input) -> bool:
 
 def _would_recover(counterfactual: Drill, text: str) -> bool:
     """Return whether every database that *text* names would be served within BACK_S without further inputs."""
-    named = [name for name in counterfactual.world.availability if name.upper() in text]
+    named_databases = [name for name in counterfactual.world.availability if name.upper() in text]
     trial = counterfactual.fork()
     trial.advance_to(counterfactual.tick + ticks(BACK_S))
-    return bool(named) and all(availability.serving_copies(trial.world, name) for name in named)
+    return bool(named_databases) and all(
+        availability.serving_copies(trial.world, name) for name in named_databases
+    )
 
 
 # --- start time of a retry --------------------------------------------------------------------------------
@@ -244,8 +248,12 @@ def find_retry_tick(tick: Tick, act: Input | None, journal: Iterable[Input]) -> 
 
     Actions of the *journal* in that time are kept if enough time for a query remains after them.
     """
-    typed = 0 if act is None else len(act.args[-1] if act.verb in ("sql", "ps") else act.command_text)
-    early = tick - ticks(min(LEAD_S_MAX, LOOK_S + THINK_S + KEY_S * typed))
+    typed_length = 0 if act is None else len(act.args[-1] if act.verb in ("sql", "ps") else act.command_text)
+    earliest_tick = tick - ticks(min(LEAD_S_MAX, LOOK_S + THINK_S + KEY_S * typed_length))
     action_ticks = [item.tick for item in journal if item.verb not in REMARKS and not is_inspection(item)]
-    retry_ticks = [at + 1 for at in action_ticks if early <= at <= tick - ticks(LOOK_S)]
-    return max(0, early, *retry_ticks)
+    retry_ticks = [
+        action_tick + 1
+        for action_tick in action_ticks
+        if earliest_tick <= action_tick <= tick - ticks(LOOK_S)
+    ]
+    return max(0, earliest_tick, *retry_ticks)

@@ -67,19 +67,25 @@ def find_first_difference(left_run: Drill, right_run: Drill) -> FirstDifference 
 
     Events about rewinds and the hints with them are ignored, because they concern only the trainee.
     """
-    until = min(left_run.tick, right_run.tick)
-    for one, other in zip_longest(_iterate_events(left_run, until), _iterate_events(right_run, until)):
-        if one != other:
-            return FirstDifference(min(event.tick for event in (one, other) if event is not None), one, other)
+    end_tick = min(left_run.tick, right_run.tick)
+    for left_event, right_event in zip_longest(
+        _iterate_events(left_run, end_tick), _iterate_events(right_run, end_tick)
+    ):
+        if left_event != right_event:
+            return FirstDifference(
+                min(event.tick for event in (left_event, right_event) if event is not None),
+                left_event,
+                right_event,
+            )
     return None
 
 
 def _iterate_events(drill: Drill, end_tick: Tick) -> Iterator[Event]:
-    back = {to for _, to in drill.rewinds}
+    rewind_ticks = {target_tick for _, target_tick in drill.rewinds}
     for event in drill.events:
-        carried = event.kind == "hint" and event.tick in back
+        is_carried_hint = event.kind == "hint" and event.tick in rewind_ticks
         is_rewind = isinstance(event.data, NoteData) and event.data.rewound_from_s is not None
-        if event.tick <= end_tick and not is_rewind and not carried:
+        if event.tick <= end_tick and not is_rewind and not is_carried_hint:
             yield event
 
 

@@ -49,16 +49,16 @@ def find_disabled_failovers(events: Sequence[Event], scenario: Scenario) -> list
     """
     planned = {s.database.upper() for s in scenario.sessions if s.witness is not None and s.safety == "FULL"}
     reference = " ".join(facts.normalize_sql(step.do, keep_literals=False) for step in scenario.solution)
-    asked = {
+    planned_failovers = {
         name: pattern
         for name, pattern in COMMANDS.items()
         if planned and not pattern.search(reference) and not _is_priced(name, scenario)
     }
-    seen: set[tuple[str, str]] = set()
+    handled_pairs: set[tuple[str, str]] = set()
     return [
         failover
         for event, batch in select_data(select_events(events, "sql_done"), SqlDoneData)
-        for failover in _find_in_batch(event, batch, asked, planned, seen)
+        for failover in _find_in_batch(event, batch, planned_failovers, planned, handled_pairs)
     ]
 
 

@@ -156,10 +156,12 @@ def _mistake(
         return replace(mistake, cause=cause, cause_tick=step.tick, omission=True, retry_tick=retry_tick)
     if loss.cause:
         return mistake
-    before, since = _find_preceding_event(drill, loss_tick)
-    if since is not None and since >= retry_tick:  # a cause at this time can no longer be avoided in a retry
-        retry_tick = counterfactual.find_retry_tick(since, None, drill.journal)
-    return replace(mistake, cause=before, cause_tick=since, retry_tick=retry_tick)
+    before, event_tick = _find_preceding_event(drill, loss_tick)
+    if (
+        event_tick is not None and event_tick >= retry_tick
+    ):  # a cause at this time can no longer be avoided in a retry
+        retry_tick = counterfactual.find_retry_tick(event_tick, None, drill.journal)
+    return replace(mistake, cause=before, cause_tick=event_tick, retry_tick=retry_tick)
 
 
 def _before_harm(drill: Drill) -> Tick:
@@ -193,8 +195,8 @@ def _find_longest_outage(deeds: Mapping[int, ActionImpact]) -> int | None:
     best = min(deeds.values(), key=lambda deed: (_down_s(deed)[1], deed.place), default=None)
     if best is None:
         return None
-    mine, theirs = _down_s(best)
-    return best.place if theirs < mine / 2.0 else None
+    own_outage, theirs = _down_s(best)
+    return best.place if theirs < own_outage / 2.0 else None
 
 
 def _down_s(deed: ActionImpact) -> tuple[float, float]:
@@ -230,8 +232,8 @@ def _find_causing_action(drill: Drill, tick: Tick, loss: Loss | None = None) -> 
     ]
     if loss is not None and loss.cause:
         statements.sort(key=lambda row: f"{' '.join(row[2][0].split())} on {row[0]}" == loss.cause)
-    for server, at, texts in [*ordered[-1:], *reversed(statements)]:
-        index = _find_statement(drill, server or "", at, texts)
+    for server, action_tick, texts in [*ordered[-1:], *reversed(statements)]:
+        index = _find_statement(drill, server or "", action_tick, texts)
         if index is not None:
             return index
     return _find_last_action(drill, lambda item: tick - LOOK_BACK <= item.tick <= tick)
@@ -255,15 +257,15 @@ def _find_statement(drill: Drill, server: str, tick: Tick, texts: Sequence[str])
     It contains one of *texts* (or any text, if no statement does) and was sent to *server* (empty: any
     server). Statements of the same tick are distinguished by their text.
     """
-    wanted = [facts.normalize_sql(text, keep_literals=True) for text in texts]
+    normalized_texts = [facts.normalize_sql(text, keep_literals=True) for text in texts]
 
     def is_sent_to_server(item: Input) -> bool:
-        to = item.args[0].partition("#")[0] if item.verb == "sql" else None
-        return to is not None and server in ("", to) and item.tick <= tick
+        target_server = item.args[0].partition("#")[0] if item.verb == "sql" else None
+        return target_server is not None and server in ("", target_server) and item.tick <= tick
 
     def has_text(item: Input) -> bool:
         return is_sent_to_server(item) and any(
-            text in facts.normalize_sql(item.args[1], keep_literals=True) for text in wanted
+            text in facts.normalize_sql(item.args[1], keep_literals=True) for text in normalized_texts
         )
 
     last_action = _find_last_action(drill, has_text)
@@ -306,7 +308,9 @@ def _find_preceding_event(drill: Drill, tick: Tick) -> tuple[str, Tick | None]:
     if not before:
         return "", None
     last_event = before[-1]
-    what = describe_line(last_event.text) if last_event.kind == "fault" else last_event.text
+    description = describe_line(last_event.text) if last_event.kind == "fault" else last_event.text
     if last_event.kind == "sql" and last_event.server:
-        what = say("{batch} on {server}", batch=" ".join(last_event.text.split()), server=last_event.server)
-    return what, last_event.tick
+        description = say(
+            "{batch} on {server}", batch=" ".join(last_event.text.split()), server=last_event.server
+        )
+    return description, last_event.tick

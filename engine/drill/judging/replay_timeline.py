@@ -75,8 +75,8 @@ class LaneRecorder:
         """Return the spans so far. The last one ends at *end_tick*."""
         ends = [*(tick for tick, _ in self._changes[1:]), end_tick]
         return tuple(
-            StateSpan(tick, end, what)
-            for (tick, what), end in zip(self._changes, ends, strict=True)
+            StateSpan(tick, end, state_name)
+            for (tick, state_name), end in zip(self._changes, ends, strict=True)
             if end >= tick
         )
 
@@ -166,12 +166,12 @@ class _DatabaseRecorder(Struct):
         guards = tuple(
             PreconditionHistory(
                 name,
-                seen_in,
+                observer,
                 tuple(s for s in lane.spans(end_tick) if s.what),
-                (name, seen_in, target) in self.beginnings,
+                (name, observer, target) in self.beginnings,
                 target,
             )
-            for (name, seen_in, target), lane in self.guards.items()
+            for (name, observer, target), lane in self.guards.items()
         )
         return Lanes(
             database=database,
@@ -214,14 +214,14 @@ def recording_lanes(drill: Drill) -> Slices[dict[str, Lanes]]:
 
 def _moments(drill: Drill) -> Iterator[tuple[Tick, set[str]]]:
     """Yield each tick with an event, with the affected databases. An empty set means all databases."""
-    done = ((item.tick, None) for item in drill.journal)
+    input_moments = ((item.tick, None) for item in drill.journal)
     changes = ((event.tick, event.database) for event in drill.events)
     before = sorted(
         (max(0, failover.failed_tick - 1), failover.database) for failover in drill.world.failovers
     )
-    both = heapq.merge(done, changes, before, [(drill.tick, None)], key=itemgetter(0))
-    for tick, found in groupby(both, key=itemgetter(0)):
-        databases = {database for _, database in found}
+    all_moments = heapq.merge(input_moments, changes, before, [(drill.tick, None)], key=itemgetter(0))
+    for tick, moments_at_tick in groupby(all_moments, key=itemgetter(0)):
+        databases = {database for _, database in moments_at_tick}
         yield tick, set() if None in databases else {name for name in databases if name is not None}
 
 
@@ -250,8 +250,8 @@ def markers(events: Iterable[Event]) -> list[Marker]:
 
 def marker_of(event: Event) -> Marker | None:
     """Return the marker of an event, if any. ERRORLOG lines and traces have none: they only repeat other events."""
-    found = _find_kind_and_text(event)
-    return None if found is None else Marker(event.tick, *found, event.server, event.database)
+    kind_and_text = _find_kind_and_text(event)
+    return None if kind_and_text is None else Marker(event.tick, *kind_and_text, event.server, event.database)
 
 
 def _find_kind_and_text(event: Event) -> tuple[MarkerKind, str] | None:

@@ -156,13 +156,13 @@ def unfinished(drill: DrillState) -> list[Row]:
     rows: list[Row] = []
     for window, run in sorted(drill.world.batches.items()):
         session = drill.world.sessions.get(window)
-        found = [(run.text, "running", run.started_tick)]
+        batches = [(run.text, "running", run.started_tick)]
         for text in session.queue if session is not None else ():
-            found.append((text, "waiting", ticks_by_args.get((window, text), run.started_tick)))
+            batches.append((text, "waiting", ticks_by_args.get((window, text), run.started_tick)))
         server = window.partition("#")[0]
         rows += [
             {"t_s": _to_seconds(tick), "server": server, "window": window, "batch": text, "state": state}
-            for text, state, tick in found
+            for text, state, tick in batches
         ]
     return rows
 
@@ -181,7 +181,7 @@ def _with_row_counts(event: Event, programs: Container[str]) -> dict[str, object
     batch = data_of(event, SqlDoneData)
     if batch is None or batch.window not in programs:
         return {}
-    return {"results": [{**one, "rows": len(one["rows"])} for one in batch.results]}
+    return {"results": [{**result, "rows": len(result["rows"])} for result in batch.results]}
 
 
 def _powershell(drill: DrillState) -> list[Row]:
@@ -366,10 +366,10 @@ def readings(drill: DrillState) -> Row:
     are at most READINGS_MAX values.
     """
     databases = list(drill.world.availability)
-    every = 1 + len(drill.logs) * len(databases) * len(COUNTERS) // READINGS_MAX
-    arrays = {name: _arrays(drill, name, every) for name in databases}
+    interval = 1 + len(drill.logs) * len(databases) * len(COUNTERS) // READINGS_MAX
+    arrays = {name: _arrays(drill, name, interval) for name in databases}
     first_database = next(iter(arrays), None)
-    times = [tick / TICKS_PER_S for tick in drill.samples.ticks.tolist()[::every]]
+    times = [tick / TICKS_PER_S for tick in drill.samples.ticks.tolist()[::interval]]
     fields: dict[str, object] = {
         "t_s": times,
         "database": first_database,

@@ -58,10 +58,12 @@ def _faults(world: World, journal: Sequence[Input], scenario: Scenario) -> Itera
     A fault can be necessary for a server that another fault affects already. For example, a trainee powers
     off an instance that hangs, or keeps an unreachable server from returning.
     """
-    wanted = {word for step in scenario.solution for word in step.do.split()[:2]}
-    wanted |= {verb for verbs in UNDOES.values() if not verbs.isdisjoint(wanted) for verb in verbs}
+    solution_words = {word for step in scenario.solution for word in step.do.split()[:2]}
+    solution_words |= {
+        verb for verbs in UNDOES.values() if not verbs.isdisjoint(solution_words) for verb in verbs
+    }
     for index, fault in enumerate(world.faults):
-        if fault.verb in wanted or fault.verb in CURES or not is_requested(fault, journal):
+        if fault.verb in solution_words or fault.verb in CURES or not is_requested(fault, journal):
             continue
         names = set(arguments(fault))
         if not any(_still_hit(other_fault, names, fault.asked_tick) for other_fault in world.faults[:index]):
@@ -81,9 +83,11 @@ def _commands(events: Sequence[Event], scenario: Scenario) -> Iterator[Pointless
         if not facts.is_story_window(batch.window) and not facts.errors(batch)
     ]
     reference = " ".join(step.do for step in scenario.solution)
-    for done, undone in OPPOSITES:
-        if done.search(reference):
+    for done_pattern, undone in OPPOSITES:
+        if done_pattern.search(reference):
             continue
         for number, (tick, text) in enumerate(accepted):
-            if done.search(text) and any(undone.search(later) for _, later in accepted[number + 1 :]):
+            if done_pattern.search(text) and any(
+                undone.search(later_text) for _, later_text in accepted[number + 1 :]
+            ):
                 yield PointlessAction(" ".join(text.split()), tick)

@@ -313,15 +313,15 @@ def _failover_of(drill: Drill, database: str, span: StateSpan) -> Failover | Non
         for failover in drill.world.failovers
         if failover.database == database and failover.online_tick is not None
     ]
-    inside = (
+    is_inside = (
         failover for failover in failovers if span.from_tick <= (failover.online_tick or 0) <= span.to_tick
     )
-    begun = (
+    start_tick = (
         failover
         for failover in failovers
         if span.from_tick <= failover.failed_tick < span.to_tick <= (failover.online_tick or 0)
     )
-    return next(inside, None) or next(begun, None)
+    return next(is_inside, None) or next(start_tick, None)
 
 
 def _find_blocking_preconditions(
@@ -348,7 +348,7 @@ def _find_blocking_preconditions(
     stood = failed_throughout or at_the_end
     targets = list(dict.fromkeys(guard.target for guard in lanes.preconditions if guard.target))
     nearest = min(targets, key=lambda name: len([g for g, _ in stood if g.target == name]), default="")
-    return [(guard, since) for guard, since in stood if guard.target in ("", nearest)]
+    return [(guard, since_tick) for guard, since_tick in stood if guard.target in ("", nearest)]
 
 
 def _format_blockers(
@@ -358,7 +358,7 @@ def _format_blockers(
         return say("A failover was possible but not needed: the original server recovered first.")
     if not blockers:
         return say("No server was able to take over, or the outage was too short for a failover.")
-    messages = (_format_blocker(guard, since) for guard, since in blockers)
+    messages = (_format_blocker(guard, since_tick) for guard, since_tick in blockers)
     return say("Automatic failover was impossible. Not met: {whys}.", whys=join_messages("; ", messages))
 
 

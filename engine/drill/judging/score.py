@@ -130,8 +130,8 @@ def _zero_until_finished(run: ScoredRun, item: RubricItem, reached: int) -> Rubr
     missing = say("Not counted: only {n} of {of} goals met.", n=reached, of=goals)
     if reached == goals:
         missing = say("Not counted: the drill ended before its faults occurred.")
-    why = join_messages(" ", (item.why, missing))
-    return RubricItem(item.name, 0.0, item.max, why, item.at_s, item.better, item.losses)
+    reasons = join_messages(" ", (item.why, missing))
+    return RubricItem(item.name, 0.0, item.max, reasons, item.at_s, item.better, item.losses)
 
 
 class RuleResult(Struct, frozen=True):
@@ -173,8 +173,8 @@ def _score_goals(run: ScoredRun, rule: GoalsRule) -> RuleResult:
     met_ticks = [tick for goal in met_goals if (tick := run.goals[goal.name].met_tick) is not None]
     message = say("{n} of {of} goals met.", n=len(met_goals), of=len(run.scenario.goals))
     if missing:
-        left = say("Missing: {goals}.", goals=join_messages("; ", (goal.text for goal in missing)))
-        message = join_messages(" ", (message, left))
+        missing_text = say("Missing: {goals}.", goals=join_messages("; ", (goal.text for goal in missing)))
+        message = join_messages(" ", (message, missing_text))
     losses = [
         Loss(
             round(rule.points * goal.weight / weights, 1),
@@ -203,7 +203,9 @@ def score_linearly(points: float, value: float, target: float, limit: float) -> 
 def _sum_accounts(run: ScoredRun, database: str | None, name: str) -> float:
     names = [database] if database else list(run.world.availability)
     return float(
-        arithmetic.total(getattr(quantities.settle_account(run.world, each), name) for each in names)
+        arithmetic.total(
+            getattr(quantities.settle_account(run.world, account_name), name) for account_name in names
+        )
     )
 
 
@@ -238,10 +240,10 @@ def _score_duration(
 
     *templates*: the texts for one and for several databases.
     """
-    only = _find_single_database(run, rule.database)
+    single_database = _find_single_database(run, rule.database)
     message = say(
-        templates[0] if only else templates[1],
-        database=only,
+        templates[0] if single_database else templates[1],
+        database=single_database,
         time=format_duration(t_s),
         target=format_duration(rule.target),
         limit=format_duration(rule.limit),
@@ -292,16 +294,19 @@ def _score_condition(run: ScoredRun, rule: ConditionRule) -> RuleResult:
 
 
 def _score_forbidden(run: ScoredRun, rule: ForbiddenRule) -> RuleResult:
-    broken = [state for state in run.scenario.forbidden if f"forbidden:{state.name}" in run.first_held]
-    if not broken:
+    broken_states = [state for state in run.scenario.forbidden if f"forbidden:{state.name}" in run.first_held]
+    if not broken_states:
         return RuleResult(rule.points, say("No forbidden state was reached."))
-    at = [tick for state in broken if (tick := run.first_held[f"forbidden:{state.name}"]) is not None]
-    share = round(rule.points / len(broken), 1)
-    losses = [
-        Loss(share, tick, f"{state.text}.", state.better) for state, tick in zip(broken, at, strict=True)
+    broken_ticks = [
+        tick for state in broken_states if (tick := run.first_held[f"forbidden:{state.name}"]) is not None
     ]
-    message = join_messages(" ", (f"{state.text}: {state.better}" for state in broken))
-    return RuleResult(0.0, message, at, losses)
+    share = round(rule.points / len(broken_states), 1)
+    losses = [
+        Loss(share, tick, f"{state.text}.", state.better)
+        for state, tick in zip(broken_states, broken_ticks, strict=True)
+    ]
+    message = join_messages(" ", (f"{state.text}: {state.better}" for state in broken_states))
+    return RuleResult(0.0, message, broken_ticks, losses)
 
 
 def _score_diagnosis(run: ScoredRun, rule: DiagnosisRule) -> RuleResult:
@@ -316,16 +321,16 @@ def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) 
     """Score correct answers by weight. While the drill runs, the result reveals nothing."""
     if not run.over and not run.answers_at_once:
         return RuleResult(0.0, ANSWER_SHOWN_LATER)
-    counted = [
+    counted_answers = [
         inquiry
         for inquiry in inquiries
         if not run.over or is_counted(inquiry, run.answers[inquiry.name], run.given_up)
     ]
-    if not counted:
+    if not counted_answers:
         return RuleResult(0.0, NO_OCCASION, counted=False)
-    weights = arithmetic.total(inquiry.weight for inquiry in counted)
+    weights = arithmetic.total(inquiry.weight for inquiry in counted_answers)
     points, verdicts, answer_ticks, losses = 0.0, [], [], []
-    for inquiry in counted:
+    for inquiry in counted_answers:
         answer = run.answers[inquiry.name]
         if not run.over and (answer.asked_tick is None or answer.open):
             continue
@@ -380,10 +385,12 @@ def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
 def _score_calls(run: ScoredRun, rule: CallsRule) -> RuleResult:
     """Score the share of orders that were read back and confirmed."""
     given_orders = orders(run.calls)
-    closed = [given_order for given_order in given_orders if given_order.closed]
-    of = max(rule.least, len(given_orders))
-    message = say("{n} of {of} orders were read back correctly and confirmed.", n=len(closed), of=of)
-    team, points_each = run.scenario.team, rule.points / of
+    closed_orders = [given_order for given_order in given_orders if given_order.closed]
+    order_count = max(rule.least, len(given_orders))
+    message = say(
+        "{n} of {of} orders were read back correctly and confirmed.", n=len(closed_orders), of=order_count
+    )
+    team, points_each = run.scenario.team, rule.points / order_count
     losses = [
         Loss(
             round(points_each, 1),
@@ -405,7 +412,7 @@ def _score_calls(run: ScoredRun, rule: CallsRule) -> RuleResult:
         text = say("Required orders that were not given: {n}.", n=missing)
         losses.append(Loss(round(points_each * missing, 1), None, text, rule.better))
     return RuleResult(
-        points_each * len(closed), message, [given_order.tick for given_order in given_orders], losses
+        points_each * len(closed_orders), message, [given_order.tick for given_order in given_orders], losses
     )
 
 
@@ -438,8 +445,8 @@ def _score_status(run: ScoredRun, rule: StatusRule) -> RuleResult:
                        other=find_role_name(team, call.to), text=call.text, fault=fault)  # fmt: skip
             losses.append(Loss(round(points_each, 1), call.tick, message, rule.better))
     right = len(status_questions) - len(losses)
-    why = say("{n} of {of} questions answered correctly and on time.", n=right, of=len(status_questions))
-    return RuleResult(points_each * right, why, [question.tick for question in status_questions], losses)
+    reason = say("{n} of {of} questions answered correctly and on time.", n=right, of=len(status_questions))
+    return RuleResult(points_each * right, reason, [question.tick for question in status_questions], losses)
 
 
 DISARMED, HINTS = say("Automatic failover disabled"), say("Hints")
@@ -485,10 +492,10 @@ def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     cost = arithmetic.total(hint.cost for hint in run.hints)
     if not run.hints:
         return []
-    taken = round(min(cost, besides_goals), 1)
+    deduction = round(min(cost, besides_goals), 1)
     message = say("Hints used: {n}. Points: −{cost:g}.", n=len(run.hints), cost=cost)
     moments = tuple(hint.tick / TICKS_PER_S for hint in run.hints)
-    return [RubricItem(HINTS, 0.0 - taken, 0.0, message, moments)]
+    return [RubricItem(HINTS, 0.0 - deduction, 0.0, message, moments)]
 
 
 def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
@@ -538,10 +545,10 @@ def _deduct_rewinds(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
             for a, b in run.rewinds
         ),
     )
-    moments = tuple(to / TICKS_PER_S for _, to in run.rewinds)
-    taken = round(min(run.rewind_cost * len(run.rewinds), REWINDS_COST_MAX, besides_goals), 1)
+    moments = tuple(target_tick / TICKS_PER_S for _, target_tick in run.rewinds)
+    deduction = round(min(run.rewind_cost * len(run.rewinds), REWINDS_COST_MAX, besides_goals), 1)
     message = say("Rewinds: {n} ({ways}).", n=len(run.rewinds), ways=rewind_texts)
-    return [RubricItem(REWINDS, 0.0 - taken, 0.0, message, moments)]
+    return [RubricItem(REWINDS, 0.0 - deduction, 0.0, message, moments)]
 
 
 DEDUCTED: Final = (_deduct_disabled_failovers, _deduct_hints, _deduct_pointless_actions, _deduct_rewinds)

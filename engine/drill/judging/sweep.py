@@ -95,11 +95,11 @@ def summaries(outcomes: Iterable[RunOutcome]) -> list[dict[str, object]]:
 
 
 def _spread(values: Sequence[float | None]) -> dict[str, float] | None:
-    known = sorted(value for value in values if value is not None)
-    if not known:
+    known_values = sorted(value for value in values if value is not None)
+    if not known_values:
         return None
-    mean = arithmetic.total(known) / len(known)
-    return {"mean": mean, **{f"p{percent}": percentile(known, percent) for percent in PERCENTS}}
+    mean = arithmetic.total(known_values) / len(known_values)
+    return {"mean": mean, **{f"p{percent}": percentile(known_values, percent) for percent in PERCENTS}}
 
 
 def percentile(ordered: Sequence[float], percent: int) -> float:
@@ -159,8 +159,8 @@ def compute_confidence_interval(hits: int, total: int) -> tuple[float, float]:
     z2 = NORMAL_95 * NORMAL_95
     share, weight = hits / total, 1.0 + z2 / total
     middle = (share + z2 / (2.0 * total)) / weight
-    half = NORMAL_95 * math.sqrt(share * (1.0 - share) / total + z2 / (4.0 * total * total)) / weight
-    return max(0.0, middle - half), min(1.0, middle + half)
+    half_width = NORMAL_95 * math.sqrt(share * (1.0 - share) / total + z2 / (4.0 * total * total)) / weight
+    return max(0.0, middle - half_width), min(1.0, middle + half_width)
 
 
 Limits = Sequence[tuple[str, float]]
@@ -169,21 +169,21 @@ Limits = Sequence[tuple[str, float]]
 
 def format_limit_results(outcomes: Sequence[RunOutcome], limits: Limits) -> list[str]:
     """Format one line for each limit, scenario and player."""
-    rows = [row for measure, most in limits for row in check_limit(outcomes, measure, most)]
+    rows = [row for measure, limit in limits for row in check_limit(outcomes, measure, limit)]
     return [f"{row.scenario}, {row.player}: {_format_count(row)}" for row in rows]
 
 
 def _format_count(row: LimitResult) -> str:
-    counted = f"{row.measure} at most {row.most:g} in {row.within} of {row.runs} runs that have it"
+    count_text = f"{row.measure} at most {row.most:g} in {row.within} of {row.runs} runs that have it"
     if not row.runs:
-        return counted
-    share, low, high = (f"{100.0 * each:.1f}%" for each in (row.within / row.runs, row.low, row.high))
-    return f"{counted} ({share}; 95% sure: {low} to {high})"
+        return count_text
+    share, low, high = (f"{100.0 * value:.1f}%" for value in (row.within / row.runs, row.low, row.high))
+    return f"{count_text} ({share}; 95% sure: {low} to {high})"
 
 
 def as_json(outcomes: Sequence[RunOutcome], limits: Limits = ()) -> dict[str, object]:
     """Return the rows of the table, the runs, and the rows for each of *limits*."""
-    rows = [asdict(row) for measure, most in limits for row in check_limit(outcomes, measure, most)]
+    rows = [asdict(row) for measure, limit in limits for row in check_limit(outcomes, measure, limit)]
     return {"rows": summaries(outcomes), "within": rows, "runs": [asdict(outcome) for outcome in outcomes]}
 
 
@@ -244,7 +244,7 @@ def scenario_of(plan: MirroringPlan, cause: str) -> Scenario | None:
     Return None if no automatic failover follows, or if the workload is user-defined, because only its rates
     are known.
     """
-    site = next((name for name, each in SITES.items() if each == plan.site), None)
+    site = next((name for name, known_site in SITES.items() if known_site == plan.site), None)
     if (
         plan.safety is not SafetyMode.FULL
         or site is None

@@ -112,9 +112,9 @@ def list_setup_statements(world: World, session: SessionSpec) -> list[str]:
         name: endpoint.port for name, instance in world.instances.items() if (endpoint := instance.endpoint)
     }
     return [
-        f"sql {server} ALTER DATABASE [{session.database}] SET {what} = 'TCP://{other}:{ports[other]}'"
-        for server, what, other in statements
-        if other in ports
+        f"sql {server} ALTER DATABASE [{session.database}] SET {option} = 'TCP://{other_server}:{ports[other_server]}'"
+        for server, option, other_server in statements
+        if other_server in ports
     ]
 
 
@@ -178,8 +178,8 @@ def _list_statements(world: World) -> Iterator[str]:
                     "AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT",
                 ):
                     if option != f"AVAILABILITY_MODE = {replica.mode.name}":
-                        changed = f"MODIFY REPLICA ON N'{replica.server}' WITH ({option})"
-                        yield f"sql {server} ALTER AVAILABILITY GROUP [{group.name}] {changed}"
+                        mode_change = f"MODIFY REPLICA ON N'{replica.server}' WITH ({option})"
+                        yield f"sql {server} ALTER AVAILABILITY GROUP [{group.name}] {mode_change}"
 
 
 def _list_session_statements(world: World, server: str, database: str) -> Iterator[str]:
@@ -255,14 +255,14 @@ Item = TypeVar("Item")
 
 def filter_undone(moment: SearchDrill, planned: Iterable[Item], act: Callable[[Item], Input]) -> list[Item]:
     """Return the *planned* items that are not done yet, in their order. *act* returns the input of an item."""
-    inputs, left = list(moment.journal), []
-    for each in planned:
-        match = next((item for item in inputs if is_same_action(item, act(each))), None)
+    inputs, remaining_inputs = list(moment.journal), []
+    for planned_input in planned:
+        match = next((item for item in inputs if is_same_action(item, act(planned_input))), None)
         if match is None:
-            left.append(each)
+            remaining_inputs.append(planned_input)
         else:
             inputs.remove(match)
-    return left
+    return remaining_inputs
 
 
 def parse_step(step: SolutionStep) -> Input:

@@ -173,7 +173,7 @@ class CertificateBuilder:
         par = self.fair.best
         assert par is not None
         chances = [plan.actions for plan in self.fair.plans if plan.reached and plan.actions]
-        known = [plan.actions for plan in (par, shortest) if plan is not None]
+        known_plans = [plan.actions for plan in (par, shortest) if plan is not None]
         # a plan of a later search from the middle of a run need not be fair from the beginning
         last_lines = None if self._earlier is None else self._earlier.get("last_chance")
         earlier_inputs = _parse_inputs(last_lines or ())
@@ -182,7 +182,9 @@ class CertificateBuilder:
         ):
             chances.append(tuple(earlier_inputs))
         last_chance = () if idle.reached else max(chances, key=_begin, default=())
-        return WaitingCost(self.fair.scenario, self.fair.seed, known, par.score, idle.score, last_chance)
+        return WaitingCost(
+            self.fair.scenario, self.fair.seed, known_plans, par.score, idle.score, last_chance
+        )
 
     def _measure_luck(self, plan: SearchPlan, is_expired: IsExpired) -> SeedScores:
         """Return mean, minimum and maximum score of the reference over its own seed and further seeds."""
@@ -208,17 +210,17 @@ class CertificateBuilder:
             if min(scores) == TOTAL_MAX:
                 break
         best = max(scores_by_plan, key=lambda plan: _mean(scores_by_plan[plan]), default=None)
-        found: WeighedPlan | None = None
+        robust_plan: WeighedPlan | None = None
         if best is not None:
             scores = scores_by_plan[best]
-            found = {
+            robust_plan = {
                 "plan": best.lines,
                 "seeds": SEEDS,
                 "mean": _mean(scores),
                 "least": min(scores),
                 "most": max(scores),
             }
-        return self._select_better_entry("robust", found, "mean", scores_by_plan)
+        return self._select_better_entry("robust", robust_plan, "mean", scores_by_plan)
 
     def _find_earlier_plans(self, name: PlanName) -> list[SearchPlan]:
         """Return the plan of this name in the earlier certificate, or an empty list."""
@@ -259,10 +261,10 @@ class CertificateBuilder:
                 *scores, *(self._score_delayed(plan, ticks(late_s)) for late_s in LATE_S)
             )
         safest = min(least_scores, key=lambda plan: (-least_scores[plan], *plan.key), default=None)
-        found: WeighedPlan | None = (
+        safest_plan: WeighedPlan | None = (
             None if safest is None else {"plan": safest.lines, "least": least_scores[safest]}
         )
-        return self._select_better_entry("safest", found, "least", least_scores)
+        return self._select_better_entry("safest", safest_plan, "least", least_scores)
 
     @property
     def _fair_reference(self) -> list[SearchPlan]:
@@ -339,7 +341,7 @@ def _key(plan: SearchPlan) -> tuple[object, ...]:
 def _merge_previous(previous: ParCertificate, certificate: ParCertificate) -> ParCertificate:
     """Add to *certificate* the proofs of an earlier search that this one had no time for, if the bounds are equal."""
     bounds = [
-        (each["par"].get("score"), each["clairvoyant"].get("score")) for each in (previous, certificate)
+        (proof["par"].get("score"), proof["clairvoyant"].get("score")) for proof in (previous, certificate)
     ]
     if bounds[0] != bounds[1]:
         return certificate
@@ -352,6 +354,6 @@ def _merge_previous(previous: ParCertificate, certificate: ParCertificate) -> Pa
         certificate["blunder_share"] = previous["blunder_share"]
     sprung = {trap["name"]: trap["best"] for trap in previous.get("traps") or () if trap["best"] is not None}
     for trap in certificate["traps"]:
-        known = [best for best in (trap["best"], sprung.get(trap["name"])) if best is not None]
-        trap["best"] = max(known, default=None)
+        best_scores = [best for best in (trap["best"], sprung.get(trap["name"])) if best is not None]
+        trap["best"] = max(best_scores, default=None)
     return certificate

@@ -125,7 +125,7 @@ class BaselineRun:
         """Fork the run at *tick*. The caller may change the fork."""
         while self._head.tick + TICKS_PER_S <= tick and not self._head.finished:
             yield from self._advance_second()
-        before = max(each for each in self._kept if each <= tick)
+        before = max(kept_tick for kept_tick in self._kept if kept_tick <= tick)
         run = self._kept[before].fork()
         for _ in advance_in_slices(run, tick):
             yield 0.0
@@ -142,19 +142,21 @@ class BaselineRun:
         if begins is None:
             begins, name = default_end(moment, moment.tick), IDLE
         cache_key = begins, (name, patient)
-        known = self._found.get(cache_key)
-        if isinstance(known, Rollout):
-            return replace(known, done=len(moment.journal))
-        if known is not None and known.most < score_floor:
-            return known
+        known_rollout = self._found.get(cache_key)
+        if isinstance(known_rollout, Rollout):
+            return replace(known_rollout, done=len(moment.journal))
+        if known_rollout is not None and known_rollout.most < score_floor:
+            return known_rollout
         run = yield from self.fork_at(begins)
         if (remaining_continuation := self._drop_noop(run, play)) is not None and not patient:
             rollout = yield from self.evaluate(run, remaining_continuation, score_floor)
-            look, done = parse_line(play.first, run.tick), len(moment.journal)
+            look, input_count = parse_line(play.first, run.tick), len(moment.journal)
             if isinstance(rollout, Rollout) and is_inspection(
                 look
             ):  # it explains the next action to a person
-                rollout = replace(rollout, actions=(*rollout.actions[:done], look, *rollout.actions[done:]))
+                rollout = replace(
+                    rollout, actions=(*rollout.actions[:input_count], look, *rollout.actions[input_count:])
+                )
             self._found[cache_key] = rollout
             return rollout
         if name is not IDLE:
@@ -175,9 +177,9 @@ class BaselineRun:
         if begins is None:
             begins, play = default_end(moment, moment.tick), build_idle_continuation()
         cache_key = begins, (play.name, False)
-        known = self._found.get(cache_key)
-        if isinstance(known, Rollout) or (known is not None and known.missed):
-            return known if isinstance(known, Rollout) and known.reached else None
+        known_rollout = self._found.get(cache_key)
+        if isinstance(known_rollout, Rollout) or (known_rollout is not None and known_rollout.missed):
+            return known_rollout if isinstance(known_rollout, Rollout) and known_rollout.reached else None
         run = yield from self.fork_at(begins)
         if (remaining_continuation := self._drop_noop(run, play)) is not None:
             return (yield from self.find_complete_rollout(begins, remaining_continuation))
@@ -208,21 +210,21 @@ class BaselineRun:
 
     def _find_holding_tick(self, condition: str, tick: Tick) -> Slices[Tick | None]:
         """Return the first whole second after *tick* at which *condition* is met; None if there is none."""
-        held = self._held[condition]
-        while (position := bisect(held, tick)) == len(held):
+        holding_ticks = self._held[condition]
+        while (position := bisect(holding_ticks, tick)) == len(holding_ticks):
             if self._head.finished or self._head.tick >= default_end(self._head, self._head.tick):
                 return None
             yield from self._advance_second()
-        return held[position]
+        return holding_ticks[position]
 
     def _advance_second(self) -> Slices[None]:
         """Advance by one second."""
         head = self._head
         for _ in advance_in_slices(head, (head.tick // TICKS_PER_S + 1) * TICKS_PER_S):
             yield 0.0
-        for when, held in self._held.items():
-            if head.holds(when):
-                held.append(head.tick)
+        for condition, holding_ticks in self._held.items():
+            if head.holds(condition):
+                holding_ticks.append(head.tick)
         if head.finished or head.tick % ticks(KEPT_S) == 0:
             self._kept[head.tick] = head.fork()
 
@@ -290,8 +292,8 @@ def list_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input]]) ->
     yield from continuations
     if moment.finished:
         return
-    if broken := list_own_fault_reversals(moment):
-        continuations += [_prepend_lines(broken, play) for play in continuations]
+    if own_reversals := list_own_fault_reversals(moment):
+        continuations += [_prepend_lines(own_reversals, play) for play in continuations]
         yield from continuations[len(continuations) // 2 :]
     of_partners = any(map(is_partner_statement, moment.journal))
     if of_partners and has_broken_session(moment):
@@ -299,37 +301,37 @@ def list_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input]]) ->
             Continuation(partial(_set_up_sessions, continuation=play), ("set up", *_build_identity_key(play)))
             for play in continuations
         )
-    if of_partners or broken:
-        left = list_remaining_steps(moment)
-        lines = [parse_step(step).line_without_time for step in left]
+    if of_partners or own_reversals:
+        remaining_steps = list_remaining_steps(moment)
+        lines = [parse_step(step).line_without_time for step in remaining_steps]
         for first_index in range(len(lines) + 1):
-            mended = (*broken, *lines[first_index:])
+            mended = (*own_reversals, *lines[first_index:])
             yield Continuation(partial(_run_repairs, lines=mended), ("mended", mended))
-        for first_index in range(1, len(left)):
+        for first_index in range(1, len(remaining_steps)):
             mended, continuation = (
-                (*broken, *lines[:first_index]),
-                next(_list_step_continuations(left[first_index:], include_undelayed=False)),
+                (*own_reversals, *lines[:first_index]),
+                next(_list_step_continuations(remaining_steps[first_index:], include_undelayed=False)),
             )
             yield Continuation(
                 partial(_run_repairs, lines=mended, continuation=continuation),
                 ("mended", mended, *_build_identity_key(continuation)),
             )
-        yield Continuation(partial(_run_repairs, lines=broken, serve=True), ("served", *broken))
+        yield Continuation(partial(_run_repairs, lines=own_reversals, serve=True), ("served", *own_reversals))
 
 
 def list_whole_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input]]) -> Iterator[Continuation]:
     """Yield only the complete continuations of `list_continuations`, for a quick estimate."""
     continuations: list[Continuation] = []
     if not moment.finished:
-        if left := list_remaining_steps(moment):
-            continuations += _list_step_continuations(left, include_undelayed=True)
+        if remaining_steps := list_remaining_steps(moment):
+            continuations += _list_step_continuations(remaining_steps, include_undelayed=True)
         continuations += [
             build_plan_continuation(filter_undone(moment, plan, lambda item: item)) for plan in plans
         ]
     continuations.append(build_idle_continuation())
     yield from continuations
-    if not moment.finished and (broken := list_own_fault_reversals(moment)):
-        yield from (_prepend_lines(broken, play) for play in continuations)
+    if not moment.finished and (own_reversals := list_own_fault_reversals(moment)):
+        yield from (_prepend_lines(own_reversals, play) for play in continuations)
 
 
 def list_own_fault_reversals(moment: SearchDrill) -> list[str]:
@@ -367,9 +369,9 @@ def list_suffixes(
     """
     ends = {tuple(plan[first:]): None for plan in plans for first in range(len(plan))}
     yield from map(build_plan_continuation, ends)
-    left = list_remaining_steps(moment)
-    for first_index in range(len(left)):
-        yield from _list_step_continuations(left[first_index:], include_undelayed)
+    remaining_steps = list_remaining_steps(moment)
+    for first_index in range(len(remaining_steps)):
+        yield from _list_step_continuations(remaining_steps[first_index:], include_undelayed)
 
 
 def build_plan_continuation(plan: Sequence[Input], start_tick: Tick | None = None) -> Continuation:
@@ -425,9 +427,9 @@ def follow_plan(run: Run, plan: Sequence[Input]) -> Iterator[None]:
 
     Impossible actions are skipped.
     """
-    later = max((run.drill.tick - item.tick for item in plan[:1]), default=0)
+    delay_ticks = max((run.drill.tick - item.tick for item in plan[:1]), default=0)
     for item in plan:
-        yield from advance_in_slices(run, item.tick + max(0, later))
+        yield from advance_in_slices(run, item.tick + max(0, delay_ticks))
         with suppress(InputError):
             run.do(item.line_without_time)
 
@@ -438,8 +440,8 @@ def finish_rollout(
     """Play *run* to its end and return the result. The rollout may be pruned if its score is below *score_floor*."""
     end = default_end(run, run.journal[-1].tick if run.journal else 0)
     while run.tick < end and not run.finished:
-        if score_floor > 0.0 and (most := run.compute_upper_bound(score_floor)) < score_floor:
-            return PrunedRollout(most, _has_missed_goal(run))
+        if score_floor > 0.0 and (bound := run.compute_upper_bound(score_floor)) < score_floor:
+            return PrunedRollout(bound, _has_missed_goal(run))
         for _ in advance_in_slices(run, min(end, run.tick + ticks(CHECKED_S))):
             yield 0.0
     return _build_rollout(run, done_count)
@@ -482,16 +484,16 @@ def _list_step_continuations(
             else build_idle_continuation()
         )
 
-    more = partial(
+    list_more = partial(
         Continuation,
         partial(_follow_steps, steps=[remove_delay(step), *remaining_steps[1:]]),
         name,
         step.when,
     )
-    delay, at = (item.tick, 0) if relative else (0, item.tick)
-    yield more(delay=delay, at=at, first=item.line_without_time, rest=build_remaining)
+    delay, start_tick = (item.tick, 0) if relative else (0, item.tick)
+    yield list_more(delay=delay, at=start_tick, first=item.line_without_time, rest=build_remaining)
     if include_undelayed and relative:
-        yield more(first=item.line_without_time, rest=build_remaining)
+        yield list_more(first=item.line_without_time, rest=build_remaining)
 
 
 def _build_identity_key(play: Continuation) -> tuple[Hashable, ...]:
@@ -541,8 +543,8 @@ def _run_repairs(
         with suppress(InputError):
             patient.do(line)
         yield
-    until = drill.tick + ticks(MENDED_S)
-    while drill.tick < until and not drill.finished:  # a command to a session may take effect now
+    end_tick = drill.tick + ticks(MENDED_S)
+    while drill.tick < end_tick and not drill.finished:  # a command to a session may take effect now
         lines = [
             line for session in drill.scenario.sessions for line in list_session_repairs(drill.world, session)
         ]

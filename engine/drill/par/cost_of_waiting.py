@@ -98,7 +98,14 @@ class WaitingCost:
         for tick in sorted(self._values, reverse=True):  # waiting reaches it from each earlier tick
             best = max(best, self._values[tick])
             points.append((tick, best))
-        points = [*points[-1:], *(now for before, now in pairwise(reversed(points)) if now[1] != before[1])]
+        points = [
+            *points[-1:],
+            *(
+                later_point
+                for before, later_point in pairwise(reversed(points))
+                if later_point[1] != before[1]
+            ),
+        ]
         point = self.point_of_no_return
         return {
             "point_of_no_return_s": None if point is None else point / TICKS_PER_S,
@@ -141,9 +148,9 @@ class WaitingCost:
         spans = [(0, end)]
         while spans:
             first, last = spans.pop()
-            between = [tick for tick in stops if first < tick < last]
-            if between and self._values[first] != self._values[last]:
-                middle = between[len(between) // 2]
+            inner_stops = [tick for tick in stops if first < tick < last]
+            if inner_stops and self._values[first] != self._values[last]:
+                middle = inner_stops[len(inner_stops) // 2]
                 yield from self._evaluate_moment(middle)
                 spans += [(middle, last), (first, middle)]
 
@@ -154,8 +161,8 @@ class WaitingCost:
         if run.finished or run.tick >= end:
             return ()
         search = ParSearch(self.scenario, self.seed, start=run)
-        begun = [_shift_plan(plan, tick) for plan in (self.last_chance, *self.plans)]
-        for _ in takewhile(lambda _: search.nodes < LATE_PLANS_MIN, search.steps(begun)):
+        shifted_plans = [_shift_plan(plan, tick) for plan in (self.last_chance, *self.plans)]
+        for _ in takewhile(lambda _: search.nodes < LATE_PLANS_MIN, search.steps(shifted_plans)):
             if search.plans and search.plans[-1].reached:
                 return search.plans[-1].actions
             yield 0.0
@@ -164,10 +171,10 @@ class WaitingCost:
     def _evaluate_moment(self, tick: Tick) -> Slices[None]:
         if tick not in self._weighed:
             run = yield from self._idle_run.fork_at(tick)
-            before = self._values[max(each for each in self._weighed if each < tick)]
-            begun = [_shift_plan(plan, tick) for plan in self._chances]
+            before = self._values[max(weighed_tick for weighed_tick in self._weighed if weighed_tick < tick)]
+            shifted_plans = [_shift_plan(plan, tick) for plan in self._chances]
             known_continuations = continuations.list_continuations(
-                run, [self.last_chance, *begun, *self.plans]
+                run, [self.last_chance, *shifted_plans, *self.plans]
             )
             rollout = yield from continuations.find_best_rollout(
                 self._idle_run, run, known_continuations, threshold=before

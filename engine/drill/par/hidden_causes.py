@@ -95,7 +95,7 @@ class HiddenCauses(Struct):
                 item.line_without_time in steps for _, steps in belief.rivals
             ):
                 return item
-            key = tuple(each.line for each in plan[: number + 1])
+            key = tuple(planned_input.line for planned_input in plan[: number + 1])
             if key not in self._looks:
                 if len(self._looks) >= LOOKS_MAX:
                     del self._looks[next(islice(self._looks, 1, None))]
@@ -131,9 +131,16 @@ def _advance_and_filter(doubt: BeliefState, item: Input) -> BeliefState:
     runs = [doubt.run.fork(), *(rival.fork() for rival, _ in doubt.rivals)]
     for run in runs:
         run.advance_to(item.tick)
-    shown = [_list_observations(run.events, item.tick) for run in runs]
-    candidates = zip(runs[1:], shown[1:], doubt.rivals, strict=True)
-    return BeliefState(runs[0], tuple((run, steps) for run, saw, (_, steps) in candidates if saw == shown[0]))
+    observations = [_list_observations(run.events, item.tick) for run in runs]
+    candidates = zip(runs[1:], observations[1:], doubt.rivals, strict=True)
+    return BeliefState(
+        runs[0],
+        tuple(
+            (run, steps)
+            for run, run_observations, (_, steps) in candidates
+            if run_observations == observations[0]
+        ),
+    )
 
 
 def _list_observations(events: Sequence[Event], tick: int) -> list[tuple[object, ...]]:

@@ -66,8 +66,8 @@ def pace_plan(run: SearchDrill, lesson: RunSegment, reference: Sequence[Input]) 
     is a new run with the same scenario and seed; it is used up. Runs in slices.
     """
     own_inputs = lesson.plan[: lesson.done]
-    done = {item.line_without_time for item in own_inputs}
-    remaining_inputs = [item for item in reference if item.line_without_time not in done]
+    own_lines = {item.line_without_time for item in own_inputs}
+    remaining_inputs = [item for item in reference if item.line_without_time not in own_lines]
     if not remaining_inputs or not lesson.plan or remaining_inputs[0].tick <= lesson.tick:
         return lesson
     plan = (*own_inputs, *remaining_inputs)
@@ -112,8 +112,8 @@ def blame_command(
         return lesson
     plan = (*before[:-1], *way.actions[way.done :])
     label = _label(cause.before - lesson.after)
-    done = len(before) - 1
-    return replace(cause, until=lesson.until, after=lesson.after, label=label, plan=plan, done=done)
+    last_index = len(before) - 1
+    return replace(cause, until=lesson.until, after=lesson.after, label=label, plan=plan, done=last_index)
 
 
 def choose_steps(plan: Sequence[Input], limit: int) -> tuple[Input, ...]:
@@ -121,8 +121,10 @@ def choose_steps(plan: Sequence[Input], limit: int) -> tuple[Input, ...]:
     inputs = [item for item in plan if item.verb not in REMARKS]
     actions = [item for item in inputs if not is_inspection(item)][:limit]
     last = actions[-1].tick if actions else 0
-    free = limit - len(actions)
-    shown_inputs = actions + [item for item in inputs if is_inspection(item) and item.tick <= last][:free]
+    free_count = limit - len(actions)
+    shown_inputs = (
+        actions + [item for item in inputs if is_inspection(item) and item.tick <= last][:free_count]
+    )
     return tuple(sorted(shown_inputs, key=lambda item: item.tick))
 
 

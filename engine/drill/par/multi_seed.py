@@ -68,7 +68,8 @@ def select_archive(plans: Iterable[SearchPlan]) -> list[SearchPlan]:
     kinds: dict[tuple[tuple[str, int], ...], list[SearchPlan]] = {}
     for plan in sorted(plans, key=_key):
         kind = sorted(
-            (item.line_without_time, after) for item, after in zip(plan.actions, plan.happened, strict=True)
+            (item.line_without_time, reaction_time)
+            for item, reaction_time in zip(plan.actions, plan.happened, strict=True)
         )
         kinds.setdefault(tuple(kind), []).append(plan)
     best = list(kinds.values())[:KINDS_MAX]
@@ -105,18 +106,23 @@ def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
         if retry_tick is None and any(map(is_observable, run.events[noticed:])):
             retry_tick = next_whole_second(run.tick)
         first_act = [] if retry_tick is None else actions[:1]
-        dues = [(_find_due_tick(run, each, planned, 0), each) for each in answers]
-        dues += [(_find_due_tick(run, each, planned, retry_tick or 0), each) for each in first_act]
-        due, reaction = min(dues, key=_due_tick, default=(end, None))
-        if reaction is None or run.tick < due:
-            run.advance_to(min(due, end), to_event=True)
+        dues = [
+            (_find_due_tick(run, reaction_choice, planned, 0), reaction_choice) for reaction_choice in answers
+        ]
+        dues += [
+            (_find_due_tick(run, reaction_choice, planned, retry_tick or 0), reaction_choice)
+            for reaction_choice in first_act
+        ]
+        due_tick, reaction = min(dues, key=_due_tick, default=(end, None))
+        if reaction is None or run.tick < due_tick:
+            run.advance_to(min(due_tick, end), to_event=True)
         elif (
             reaction.patient
             and refusals < TRIES_MAX
             and not is_accepted(run, reaction.item.line_without_time)
         ):
-            opened = find_unlock_tick(run, reaction.item)
-            retry_tick = opened if run.tick < opened else None
+            unlock_tick = find_unlock_tick(run, reaction.item)
+            retry_tick = unlock_tick if run.tick < unlock_tick else None
             refusals, noticed = refusals + 1, len(run.events)
         else:
             with suppress(InputError):
@@ -178,8 +184,8 @@ def _find_due_tick(
         if _normalize_event_text(event) == reaction.clue
     )
     tick = next(islice(found_ticks, reaction.occurrence - 1, None), None)
-    without = symptom + reaction.after_symptom + ticks(LATE_S)
-    return max(earliest_tick, without if tick is None else tick + reaction.delay)
+    late_tick = symptom + reaction.after_symptom + ticks(LATE_S)
+    return max(earliest_tick, late_tick if tick is None else tick + reaction.delay)
 
 
 def _due_tick(entry: tuple[Tick, Reaction]) -> Tick:

@@ -61,8 +61,8 @@ def _is_in_condition(drill: SearchDrill, text: str, errors: list[int]) -> bool:
     """Return whether a condition refers to this batch or to one of its errors."""
     numbers = {str(number) for number in errors}
     for condition in drill._conditions:
-        quoted = ("".join(each) for each in _QUOTED.findall(condition))
-        if any(facts.normalize_sql(each, keep_literals=True) in text for each in quoted):
+        quoted = ("".join(quoted_text) for quoted_text in _QUOTED.findall(condition))
+        if any(facts.normalize_sql(quoted_text, keep_literals=True) in text for quoted_text in quoted):
             return True
         if numbers.intersection(_NUMBER.findall(condition)):
             return True

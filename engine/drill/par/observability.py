@@ -64,8 +64,8 @@ def find_announced_ticks(scenario: Scenario) -> frozenset[Tick]:
 
 
 def _is_planned(inject: Inject) -> bool:
-    first_word, *rest = inject.do.split(maxsplit=2)
-    name = rest[0] if first_word.startswith("@") and rest else first_word
+    first_word, *arguments = inject.do.split(maxsplit=2)
+    name = arguments[0] if first_word.startswith("@") and arguments else first_word
     verb = VERBS.get(name)
     return verb is not None and (verb.name in HEARS or verb.group in ("load", "chore", "repair"))
 
@@ -80,11 +80,13 @@ def lacks_evidence(scenario: Scenario, story: Sequence[Tick], events: Iterable[E
     if all(inject.at is not None and _is_planned(inject) for inject in scenario.timeline):
         return False
     announced_ticks = find_announced_ticks(scenario)
-    past = [each for each in story if each <= tick and each not in announced_ticks]
-    if not past:
+    past_ticks = [
+        story_tick for story_tick in story if story_tick <= tick and story_tick not in announced_ticks
+    ]
+    if not past_ticks:
         return not scenario.early
-    since = past[-1]
-    return tick < since + ticks(MONITOR_S) and not _has_symptom(events, since, tick)
+    since_tick = past_ticks[-1]
+    return tick < since_tick + ticks(MONITOR_S) and not _has_symptom(events, since_tick, tick)
 
 
 def _has_symptom(events: Iterable[Event], hidden_tick: Tick, tick: Tick) -> bool:
@@ -92,11 +94,11 @@ def _has_symptom(events: Iterable[Event], hidden_tick: Tick, tick: Tick) -> bool
 
     In the tick of the hidden event, only events after its entry in the fault ledger count as symptoms.
     """
-    is_begun = False
+    has_started = False
     for event in events:
         if event.tick == hidden_tick and isinstance(event.data, FaultData):
-            is_begun = True
-        elif hidden_tick + (not is_begun) <= event.tick <= tick and is_observable(event):
+            has_started = True
+        elif hidden_tick + (not has_started) <= event.tick <= tick and is_observable(event):
             return True
     return False
 

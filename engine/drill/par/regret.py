@@ -114,20 +114,20 @@ def build_account(
                 yield from _search_from_moment(moments[0], Rollout(0.0, False, (), 0), plans, node_limit)
             ).actions
         ]
-    known = yield from _find_rollouts(moments, plans, quick=True)
-    on_progress((yield from _build_account(moments, known)))
-    known = yield from _find_rollouts(moments, plans)
+    rollouts = yield from _find_rollouts(moments, plans, quick=True)
+    on_progress((yield from _build_account(moments, rollouts)))
+    rollouts = yield from _find_rollouts(moments, plans)
     if doubting:
-        known = yield from _improve_rollouts(moments, known, plans, node_limit)
-    return (yield from _build_account(moments, known, plans))
+        rollouts = yield from _improve_rollouts(moments, rollouts, plans, node_limit)
+    return (yield from _build_account(moments, rollouts, plans))
 
 
 def exclude_finish(account: Account) -> Account:
     """Return *account* for a run that somebody else ended, so that ending it loses nothing."""
     chance = account.last_chance
-    still = chance is not None and chance.line == FINISH
-    found = exclude_moves(account, lambda move: move.line == FINISH)
-    return replace(found, last_chance=None if still else chance)
+    is_finish_chance = chance is not None and chance.line == FINISH
+    shorter_account = exclude_moves(account, lambda move: move.line == FINISH)
+    return replace(shorter_account, last_chance=None if is_finish_chance else chance)
 
 
 def exclude_moves(account: Account, is_foreign: Callable[[RunSegment], bool]) -> Account:
@@ -141,10 +141,10 @@ def find_retry_start(best: Best) -> tuple[Tick, Tick]:
 
     If no action is due, the second tick is that of the run's own action.
     """
-    own, first = best.plan[: best.done], next(iter(best.plan[best.done :]), None)
-    due = best.tick if first is None or best.line != WAITING else first.tick
+    own_plan, first = best.plan[: best.done], next(iter(best.plan[best.done :]), None)
+    due_tick = best.tick if first is None or best.line != WAITING else first.tick
     # at least one tick later, so that an action at the beginning is kept
-    return min(best.tick + 1, counterfactual.find_retry_tick(due, first, own)), due
+    return min(best.tick + 1, counterfactual.find_retry_tick(due_tick, first, own_plan)), due_tick
 
 
 def compute_value(run: SearchDrill, plans: Sequence[Sequence[Input]] = ()) -> float:
@@ -172,40 +172,44 @@ def _build_account(
     Delays of *plans*, if given, make the last chance exact to the second.
     """
     baseline = moments[-1].baseline_run
-    own = yield from baseline.evaluate(moments[-1].run, continuations.build_idle_continuation())
-    assert isinstance(own, Rollout), "nothing is asked of it"
+    idle_rollout = yield from baseline.evaluate(moments[-1].run, continuations.build_idle_continuation())
+    assert isinstance(idle_rollout, Rollout), "nothing is asked of it"
     values, reached = [way.score for way in rollouts], [way.reached for way in rollouts]
-    surprises = [after - before for before, after in pairwise(values)]
-    risen = max(0.0, own.score - values[-1], *surprises)
-    values[-1], reached[-1] = max(values[-1], own.score), reached[-1] or own.reached
+    surprises = [later_value - before for before, later_value in pairwise(values)]
+    risen = max(0.0, idle_rollout.score - values[-1], *surprises)
+    values[-1], reached[-1] = max(values[-1], idle_rollout.score), reached[-1] or idle_rollout.reached
     for index in range(len(values) - 2, -1, -1):
         values[index] = max(values[index], values[index + 1])
         reached[index] = reached[index] or reached[index + 1]
     moves = []
-    for index, (here, then) in enumerate(pairwise(moments)):
-        if here.line == WAITING and then.run.tick == here.run.tick:
+    for index, (moment, next_moment) in enumerate(pairwise(moments)):
+        if moment.line == WAITING and next_moment.run.tick == moment.run.tick:
             continue
         points = values[index] - values[index + 1]
-        label = _label(points, 0.0 if here.line == WAITING else surprises[index])
+        label = _label(points, 0.0 if moment.line == WAITING else surprises[index])
         plan = rollouts[index].actions if points >= LABELS[-1][0] else ()
-        ends, done = (here.run.tick, then.run.tick), len(here.run.journal)
-        moves.append(RunSegment(*ends, here.line, values[index], values[index + 1], label, plan, done))
+        ends, input_count = (moment.run.tick, next_moment.run.tick), len(moment.run.journal)
+        moves.append(
+            RunSegment(*ends, moment.line, values[index], values[index + 1], label, plan, input_count)
+        )
     doubt = _find_bound_gap(moments, values)
     if reached[-1] or not reached[0]:
         return Account(tuple(moves), _compute_accuracy(moves), None, doubt, risen)
-    last = max(place for place, still in enumerate(reached) if still)
+    last = max(place for place, is_reachable in enumerate(reached) if is_reachable)
     if plans is None:
         chance = yield from _build_last_chance(moments[last], moments[last + 1].run, rollouts[last])
         return Account(tuple(moves), _compute_accuracy(moves), chance, doubt, risen)
-    chance, around = yield from _find_last_chance(moments[last], moments[last + 1].run, rollouts[last], plans)
-    parts = [part for move in moves for part in _split_wait(move, around)]
+    chance, nearby_rollouts = yield from _find_last_chance(
+        moments[last], moments[last + 1].run, rollouts[last], plans
+    )
+    parts = [part for move in moves for part in _split_wait(move, nearby_rollouts)]
     return Account(tuple(parts), _compute_accuracy(moves), chance, doubt, risen)
 
 
 def _find_bound_gap(moments: Sequence[RunMoment], values: Sequence[float]) -> BoundGap | None:
     doubts = [
-        BoundGap(moment.run.tick, known, moment.run.compute_upper_bound())
-        for moment, known in zip(moments, values, strict=True)
+        BoundGap(moment.run.tick, value, moment.run.compute_upper_bound())
+        for moment, value in zip(moments, values, strict=True)
     ]
     widest = max(doubts, key=lambda doubt: doubt.most - doubt.known)
     return widest if widest.most - widest.known >= LABELS[-1][0] else None
@@ -218,23 +222,25 @@ def _compute_accuracy(moves: Sequence[RunSegment]) -> float:
     [Lichess, AccuracyPercent.scala]: the harmonic mean, and a mean whose weights grow with the changes of V
     around a segment.
     """
-    counted = [move for move in moves if move.before >= LABELS[-1][0]]
+    counted_moves = [move for move in moves if move.before >= LABELS[-1][0]]
     stretches = [
         stretch
-        for act, together in groupby(counted, key=_is_action)
-        for stretch in ([[move] for move in together] if act else [list(together)])
+        for act, grouped_moves in groupby(counted_moves, key=_is_action)
+        for stretch in ([[move] for move in grouped_moves] if act else [list(grouped_moves)])
     ]
     if not stretches:
         return 100.0
-    worth = [stretches[0][0].before, *(stretch[-1].after for stretch in stretches)]
-    of_each = [compute_accuracy(total(move.regret for move in stretch)) for stretch in stretches]
+    stretch_values = [stretches[0][0].before, *(stretch[-1].after for stretch in stretches)]
+    accuracies = [compute_accuracy(total(move.regret for move in stretch)) for stretch in stretches]
     width = min(WINDOW[1], max(WINDOW[0], len(stretches) // 10))
     weights = [
-        min(WEIGHT[1], max(WEIGHT[0], _compute_deviation(worth[max(0, place + 2 - width) :][:width])))
+        min(
+            WEIGHT[1], max(WEIGHT[0], _compute_deviation(stretch_values[max(0, place + 2 - width) :][:width]))
+        )
         for place in range(len(stretches))
     ]
-    weighted: float = total(map(mul, of_each, weights)) / total(weights)
-    harmonic: float = len(of_each) / total(1.0 / max(1.0, each) for each in of_each)
+    weighted: float = total(map(mul, accuracies, weights)) / total(weights)
+    harmonic: float = len(accuracies) / total(1.0 / max(1.0, accuracy) for accuracy in accuracies)
     return (weighted + harmonic) / 2.0
 
 
@@ -262,11 +268,11 @@ def _find_rollouts(
         first, last = spans.pop()
         if last not in rollouts:
             rollouts[last] = yield from _find_best_rollout(moments[last], plans, rollouts[first], quick)
-        same = (rollouts[first].score, rollouts[first].reached) == (
+        is_same_result = (rollouts[first].score, rollouts[first].reached) == (
             rollouts[last].score,
             rollouts[last].reached,
         )
-        if last - first > 1 and not same:
+        if last - first > 1 and not is_same_result:
             middle = (first + last) // 2
             spans += [(middle, last), (first, middle)]
         yield len(rollouts) / len(moments) * 0.9
@@ -283,17 +289,22 @@ def _find_best_rollout(
     quick: bool = False,
 ) -> Slices[Rollout]:
     """Return the best known rollout from *moment*. *earlier_rollout*, from an earlier moment, is tried first."""
-    known = (
+    known_continuations = (
         continuations.list_whole_continuations(moment.run, plans)
         if quick
         else continuations.list_continuations(moment.run, plans)
     )
     if earlier_rollout is not None:
-        known = chain(
-            [continuations.build_plan_continuation(earlier_rollout.actions[earlier_rollout.done :])], known
+        known_continuations = chain(
+            [continuations.build_plan_continuation(earlier_rollout.actions[earlier_rollout.done :])],
+            known_continuations,
         )
-    enough = earlier_rollout.score if quick and earlier_rollout is not None else math.inf
-    return (yield from continuations.find_best_rollout(moment.baseline_run, moment.run, known, enough))
+    sufficient_score = earlier_rollout.score if quick and earlier_rollout is not None else math.inf
+    return (
+        yield from continuations.find_best_rollout(
+            moment.baseline_run, moment.run, known_continuations, sufficient_score
+        )
+    )
 
 
 def _improve_rollouts(
@@ -313,20 +324,22 @@ def _improve_rollouts(
     for _ in range(HARDER_MAX):
         improved = yield from _propagate_backward(moments, improved)
         poor = {
-            at: then.score - here.score
-            for at, (here, then) in enumerate(pairwise(improved))
-            if then.score - here.score > RISE_MAX
+            position: next_rollout.score - rollout.score
+            for position, (rollout, next_rollout) in enumerate(pairwise(improved))
+            if next_rollout.score - rollout.score > RISE_MAX
         }
         if not poor.keys() - looked:
             poor = {
-                at: short
-                for at in _find_doubtful_moments(moments, improved)
-                if (short := _compute_shortfall(moments[at], improved[at]))
+                position: short
+                for position in _find_doubtful_moments(moments, improved)
+                if (short := _compute_shortfall(moments[position], improved[position]))
             }
-        left = [at for at in poor if at not in looked and not moments[at].run.finished]
-        if not left:
+        remaining_positions = [
+            position for position in poor if position not in looked and not moments[position].run.finished
+        ]
+        if not remaining_positions:
             break
-        place = max(left, key=lambda at: poor[at])
+        place = max(remaining_positions, key=lambda at: poor[at])
         looked.add(place)
         improved[place] = yield from _search_from_moment(moments[place], improved[place], plans, node_limit)
         yield from _propagate_forward(moments, improved, place)
@@ -336,9 +349,9 @@ def _improve_rollouts(
 def _find_doubtful_moments(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> list[int]:
     """Return the indexes of the moments just after an action or after a large loss by waiting."""
     return [
-        at + 1
-        for at, (before, after) in enumerate(pairwise(rollouts))
-        if moments[at].line != WAITING or before.score - after.score >= LABELS[0][0]
+        position + 1
+        for position, (before, later_rollout) in enumerate(pairwise(rollouts))
+        if moments[position].line != WAITING or before.score - later_rollout.score >= LABELS[0][0]
     ]
 
 
@@ -369,40 +382,43 @@ def _bridge_back(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> S
 
 def _propagate_forward(moments: Sequence[RunMoment], rollouts: list[Rollout], index: int) -> Slices[None]:
     """Try the continuation found at *index* from later moments, too."""
-    for later in range(index + 1, len(rollouts)):
-        way = rollouts[later - 1]
-        if rollouts[later].score >= way.score:
+    for later_index in range(index + 1, len(rollouts)):
+        way = rollouts[later_index - 1]
+        if rollouts[later_index].score >= way.score:
             break
         candidates = [continuations.build_plan_continuation(way.actions[way.done :])]
-        rollouts[later] = yield from _improve_rollout(moments[later], rollouts[later], candidates)
+        rollouts[later_index] = yield from _improve_rollout(
+            moments[later_index], rollouts[later_index], candidates
+        )
 
 
 def _propagate_backward(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> Slices[list[Rollout]]:
     """Return *rollouts*. Where V rises, the later continuation is tried from the moment before, too."""
-    found = list(rollouts)
-    for place in range(len(found) - 2, -1, -1):
-        here, then = moments[place], found[place + 1]
-        if here.line == WAITING and found[place].score < then.score:
+    better_rollouts = list(rollouts)
+    for place in range(len(better_rollouts) - 2, -1, -1):
+        moment, next_rollout = moments[place], better_rollouts[place + 1]
+        if moment.line == WAITING and better_rollouts[place].score < next_rollout.score:
             # waiting as the run did is also a continuation
-            found[place] = replace(then, done=len(here.run.journal))
-        elif found[place].score < then.score:
-            found[place] = yield from _bridge_rollout(here, found[place], then)
-    return found
+            better_rollouts[place] = replace(next_rollout, done=len(moment.run.journal))
+        elif better_rollouts[place].score < next_rollout.score:
+            better_rollouts[place] = yield from _bridge_rollout(moment, better_rollouts[place], next_rollout)
+    return better_rollouts
 
 
 def _bridge_rollout(
     moment: RunMoment, rollout: Rollout, target_rollout: Rollout, patient: bool = False
 ) -> Slices[Rollout]:
     """Return *rollout*, or a better one that follows *target_rollout* immediately or after one available action."""
-    run, rest = moment.run, target_rollout.actions[target_rollout.done :]
+    run, remaining_plan = moment.run, target_rollout.actions[target_rollout.done :]
     on_offer = list_candidates(run, list_scenario_lines(run.scenario))
     lines = dict.fromkeys(
         [*continuations.list_own_fault_reversals(run), *continuations.list_recoveries(run.world), *on_offer]
     )
-    known = chain(
-        [continuations.build_plan_continuation(rest)], continuations.list_bridged_continuations(lines, rest)
+    known_plans = chain(
+        [continuations.build_plan_continuation(remaining_plan)],
+        continuations.list_bridged_continuations(lines, remaining_plan),
     )
-    return (yield from _improve_rollout(moment, rollout, known, target_rollout.score, patient))
+    return (yield from _improve_rollout(moment, rollout, known_plans, target_rollout.score, patient))
 
 
 def _improve_rollout(
@@ -414,9 +430,9 @@ def _improve_rollout(
 ) -> Slices[Rollout]:
     """Return the best of *rollout* and the *candidates*, or the first one that reaches *threshold*."""
     for play in candidates:
-        other = yield from moment.baseline_run.evaluate(moment.run, play, rollout.score, patient)
-        if isinstance(other, Rollout):
-            rollout = max(rollout, other, key=continuations.rank)
+        improved_rollout = yield from moment.baseline_run.evaluate(moment.run, play, rollout.score, patient)
+        if isinstance(improved_rollout, Rollout):
+            rollout = max(rollout, improved_rollout, key=continuations.rank)
         if rollout.score >= threshold:
             break
     return rollout
@@ -424,11 +440,11 @@ def _improve_rollout(
 
 def _apply_waiting(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> list[Rollout]:
     """Return *rollouts*, with waiting as in the run as a further continuation."""
-    found = list(rollouts)
-    for place in range(len(found) - 2, -1, -1):
-        if moments[place].line == WAITING and found[place].score < found[place + 1].score:
-            found[place] = replace(found[place + 1], done=len(moments[place].run.journal))
-    return found
+    new_rollouts = list(rollouts)
+    for place in range(len(new_rollouts) - 2, -1, -1):
+        if moments[place].line == WAITING and new_rollouts[place].score < new_rollouts[place + 1].score:
+            new_rollouts[place] = replace(new_rollouts[place + 1], done=len(moments[place].run.journal))
+    return new_rollouts
 
 
 def _search_from_moment(
@@ -442,10 +458,10 @@ def _search_from_moment(
     rollout = yield from _improve_rollout(
         moment, rollout, continuations.list_suffixes(run, plans, include_undelayed=False), patient=True
     )
-    search, rest = ParSearch(run.scenario, run.seed, start=run), rollout.actions[rollout.done :]
+    search, remaining_plan = ParSearch(run.scenario, run.seed, start=run), rollout.actions[rollout.done :]
     for _ in takewhile(
         lambda _: search.nodes < node_limit,
-        search.steps([rest, (*continuations.list_repair_inputs(run), *rest)]),
+        search.steps([remaining_plan, (*continuations.list_repair_inputs(run), *remaining_plan)]),
     ):
         yield 0.9
     best = search.best
@@ -473,10 +489,14 @@ def _collect_moments(drill: Drill) -> Slices[list[RunMoment]]:
 
     def note(line: str) -> None:
         before = moments[-1] if moments else None
-        same = before is not None and len(before.run.journal) == len(run.journal)
-        here = run.fork()
+        is_same_position = before is not None and len(before.run.journal) == len(run.journal)
+        run_copy = run.fork()
         moments.append(
-            RunMoment(here, line, before.baseline_run if same and before is not None else BaselineRun(here))
+            RunMoment(
+                run_copy,
+                line,
+                before.baseline_run if is_same_position and before is not None else BaselineRun(run_copy),
+            )
         )
 
     for place, item in enumerate((*actions, None)):
@@ -514,9 +534,12 @@ def _find_last_chance(
     the best from there and from soon after it.
     """
     baseline, low = moment.baseline_run, moment.run.tick
-    own = continuations.build_plan_continuation(rollout.actions[rollout.done :])
+    own_continuation = continuations.build_plan_continuation(rollout.actions[rollout.done :])
     for step in continuations.find_last_chances(
-        baseline, low, later_run.tick, chain([own], continuations.list_continuations(moment.run, plans))
+        baseline,
+        low,
+        later_run.tick,
+        chain([own_continuation], continuations.list_continuations(moment.run, plans)),
     ):
         if isinstance(step, tuple):
             low, rollout = step
@@ -527,9 +550,9 @@ def _find_last_chance(
     run = yield from baseline.fork_at(low)
     chance = yield from _build_last_chance(RunMoment(run, moment.line, baseline), later_run, rollout)
     best = yield from _find_best_rollout(RunMoment(run, WAITING, baseline), plans, rollout)
-    here = baseline if len(later_run.journal) == len(run.journal) else BaselineRun(later_run)
-    later = yield from _find_best_rollout(RunMoment(later_run, WAITING, here), plans, best)
-    return chance, ((low, best), (later_run.tick, later))
+    baseline_run = baseline if len(later_run.journal) == len(run.journal) else BaselineRun(later_run)
+    later_rollout = yield from _find_best_rollout(RunMoment(later_run, WAITING, baseline_run), plans, best)
+    return chance, ((low, best), (later_run.tick, later_rollout))
 
 
 def _build_last_chance(moment: RunMoment, later_run: SearchDrill, rollout: Rollout) -> Slices[LastChance]:
@@ -559,7 +582,7 @@ def _split_wait(move: RunSegment, boundary_rollouts: tuple[TimedRollout, TimedRo
     parts = []
     for tick, way in boundary_rollouts:
         if move.tick < tick < move.until:
-            worth = min(move.before, max(move.after, way.score))
-            parts.append(replace(move, until=tick, after=worth, label=_label(move.before - worth, 0.0)))
-            move = replace(move, tick=tick, before=worth, plan=way.actions, done=way.done)
+            value = min(move.before, max(move.after, way.score))
+            parts.append(replace(move, until=tick, after=value, label=_label(move.before - value, 0.0)))
+            move = replace(move, tick=tick, before=value, plan=way.actions, done=way.done)
     return [*parts, replace(move, label=_label(move.regret, 0.0))]

@@ -101,8 +101,8 @@ class ParSearch(Struct):
         spread = self.spread or self._try_in_process
         while plans := self._pop_round():
             decisions = [Decision(plan.actions, tick) for plan in plans for tick in plan.points]
-            for several in spread(decisions, self._rules(), self._known):
-                for trial in several:
+            for decision_trials in spread(decisions, self._rules(), self._known):
+                for trial in decision_trials:
                     if trial is None or self._accept_trial(trial):
                         yield
         self.complete = True
@@ -125,8 +125,8 @@ class ParSearch(Struct):
         plan. The actions are not tried yet.
         """
         assert self._trials is not None and self.best is not None, "steps begins"
-        is_shown = self.reference is not None and self.reference.fair and self.reference.reached
-        plan = self.reference if self.reference is not None and is_shown else self.best
+        has_reference = self.reference is not None and self.reference.fair and self.reference.reached
+        plan = self.reference if self.reference is not None and has_reference else self.best
         plans = [plan for plan in (self.best, self.shortest) if plan is not None]
         return Blunders(self._trials, plan, self._rules(), plans)
 

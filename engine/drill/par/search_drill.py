@@ -53,9 +53,9 @@ class SearchDrill(Drill):
         if self.world.flow.memory is None:
             self.world.flow.enable_run_cache()
         twin = self.fork_shallow()
-        own = twin.__dict__
+        fields = twin.__dict__
         for name in GROWING:
-            own[name] = own[name].copy()
+            fields[name] = fields[name].copy()
         twin._parts_asked, twin._asked_besides = self._parts_asked, self._asked_besides
         twin._settlings, twin._changed = self._settlings, self._changed
         return twin
@@ -108,8 +108,15 @@ def compute_transposition_key(drill: SearchDrill) -> bytes:
         mark ^= marks.hash_parts(
             name, part, repr if name == "batches" else None
         )  # its `repr` omits displayed values
-    rest = (world.tick, world.chance.state, drill.ended_by, drill.first_held, drill.hints, drill.story_ticks)
-    digest = hashlib.blake2b(repr((rest, drill.calls, mark)).encode(), digest_size=16)
+    other_state = (
+        world.tick,
+        world.chance.state,
+        drill.ended_by,
+        drill.first_held,
+        drill.hints,
+        drill.story_ticks,
+    )
+    digest = hashlib.blake2b(repr((other_state, drill.calls, mark)).encode(), digest_size=16)
     digest.update(encode_timers(world.timers))
     digest.update(world.flow.state_key())
     return digest.digest()
@@ -227,10 +234,10 @@ class IncrementalHash:
         hash_part: Callable[[object, Part], HashedPart],
     ) -> HashedDict:
         """Return the hash for new keys, reusing the hashes of unchanged parts."""
-        known = dict(zip(previous.keys, previous.parts, strict=True)) if previous is not None else {}
+        known_parts = dict(zip(previous.keys, previous.parts, strict=True)) if previous is not None else {}
         parts, mark = [], 0
         for key, value in zip(keys, values, strict=True):
-            part = known.get(key, NO_PART)
+            part = known_parts.get(key, NO_PART)
             parts.append(part if part.value is value else hash_part(key, value))
             mark ^= parts[-1].mark
         return HashedDict(keys, list(values), parts, [NO_PART] * len(keys), mark)
@@ -285,9 +292,9 @@ class RetryingRun(Struct, frozen=True):
     def _wait(self, line: str) -> None:
         """Wait until a lock on *line* opens (which repeated attempts show), or until there is an observation."""
         drill = self.drill
-        opened = find_unlock_tick(drill, parse_line(line, drill.tick))
-        if drill.tick < opened:
-            drill.advance_to(opened)
+        unlock_tick = find_unlock_tick(drill, parse_line(line, drill.tick))
+        if drill.tick < unlock_tick:
+            drill.advance_to(unlock_tick)
         else:
             self.wait()
 

@@ -169,8 +169,8 @@ class Trials:
         """
         crossing = self._get_decision_state(decision, rules)
         run, neighbors = crossing.run, crossing.neighbors
-        number, of = part
-        first, end = (len(neighbors) * each // of for each in (number, number + 1))
+        number, part_count = part
+        first, end = (len(neighbors) * part_number // part_count for part_number in (number, number + 1))
         for inserted, later_inputs in neighbors[first:end]:
             drill = run.fork()
             if inserted is not None and not try_input(drill, inserted):
@@ -181,12 +181,14 @@ class Trials:
             if state.digest() in known_states:
                 yield None
                 continue
-            one_more = inserted is not None and len(later_inputs) == crossing.left
-            has_no_effect = one_more and self._causes is None and is_noop(run, drill)
+            inserts_last = inserted is not None and len(later_inputs) == crossing.left
+            has_no_effect = inserts_last and self._causes is None and is_noop(run, drill)
             plan = None if has_no_effect else self.play(drill, later_inputs, rules)
-            more = plan is not None and plan.score < TOTAL_MAX
+            has_better_plan = plan is not None and plan.score < TOTAL_MAX
             yield Trial(
-                state.digest(), plan, collect_facts(self._play_idle(), drill) if more else frozenset()
+                state.digest(),
+                plan,
+                collect_facts(self._play_idle(), drill) if has_better_plan else frozenset(),
             )
 
     def count_neighbors(self, decision: Decision, rules: Rules) -> int:
@@ -195,9 +197,9 @@ class Trials:
 
     def _get_decision_state(self, decision: Decision, rules: Rules) -> DecisionState:
         if self._crossing is None or self._crossing.asked != (decision, rules):
-            run, left = self._play_to_decision(decision)
-            neighbors = () if run.finished else tuple(self.list_neighbors(run, left, rules))
-            self._crossing = DecisionState((decision, rules), run, len(left), neighbors)
+            run, remaining_inputs = self._play_to_decision(decision)
+            neighbors = () if run.finished else tuple(self.list_neighbors(run, remaining_inputs, rules))
+            self._crossing = DecisionState((decision, rules), run, len(remaining_inputs), neighbors)
         return self._crossing
 
     def _play_idle(self) -> SearchDrill:
@@ -229,9 +231,12 @@ class Trials:
         if remaining_inputs:
             move_input = _move_input(remaining_inputs[0], tick)
             if needs_no_evidence(move_input) or not _lacks_evidence(run, rules):
-                earlier = remaining_inputs[0].tick - tick
+                shift_ticks = remaining_inputs[0].tick - tick
                 yield move_input, remaining_inputs[1:]
-                yield move_input, [_move_input(item, item.tick - earlier) for item in remaining_inputs[1:]]
+                yield (
+                    move_input,
+                    [_move_input(item, item.tick - shift_ticks) for item in remaining_inputs[1:]],
+                )
             yield None, remaining_inputs[1:]
         if len(run.journal) - self._applied_count + len(remaining_inputs) < rules.actions_max:
             for item in self.list_candidates(run, rules):
@@ -241,9 +246,9 @@ class Trials:
         """Yield the inputs that the seat could try now."""
         is_blind = _lacks_evidence(run, rules)
         for line in rules.offered if rules.offered is not None else list_candidates(run, self._known_lines):
-            verb, _, rest = line.partition(" ")
+            verb, _, arguments = line.partition(" ")
             if not is_blind or verb == "answer":
-                yield Input(run.tick, verb, (rest,))
+                yield Input(run.tick, verb, (arguments,))
 
     def play(self, drill: SearchDrill, actions: Sequence[Input], rules: Rules) -> SearchPlan:
         """Play *drill* to its end with *actions*. Return the plan without impossible actions."""
@@ -305,8 +310,8 @@ def _find_decision_points(drill: SearchDrill, first_tick: Tick) -> tuple[Tick, .
     """
     moments = {first_tick} | {next_whole_second(event.tick) for event in drill.events if is_observable(event)}
     shown_moments = sorted(moment for moment in moments if moment >= first_tick)
-    for moment, following in zip(shown_moments, [*shown_moments[1:], drill.tick], strict=True):
-        moments |= {t for wait in WAITS_S if (t := moment + ticks(wait)) < following}
+    for moment, next_tick in zip(shown_moments, [*shown_moments[1:], drill.tick], strict=True):
+        moments |= {t for wait in WAITS_S if (t := moment + ticks(wait)) < next_tick}
     return tuple(sorted(moment for moment in moments if first_tick <= moment < drill.tick))
 
 
@@ -328,11 +333,11 @@ def collect_facts(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:
     """
     facts = {f"{batch.server} {number}" for batch in drill._batches for number in batch.errors}
     for part in PARTS:
-        before, now = getattr(idle.world, part), getattr(drill.world, part)
-        for key, thing in now.items():
+        before, new_value = getattr(idle.world, part), getattr(drill.world, part)
+        for key, thing in new_value.items():
             if thing is not before.get(key):
                 facts.update(f"{part} {key} {change}" for change in _list_changes(before.get(key), thing))
-        facts.update(f"{part} {key} gone" for key in before.keys() - now.keys())
+        facts.update(f"{part} {key} gone" for key in before.keys() - new_value.keys())
     return frozenset(facts)
 
 
@@ -341,7 +346,7 @@ def _list_changes(old_value: object, new_value: object) -> Iterator[str]:
     if isinstance(new_value, bool | str | Enum) or new_value is None:
         yield str(new_value)
     elif isinstance(new_value, tuple):
-        yield from (change for each in new_value for change in _list_changes(None, each))
+        yield from (change for item in new_value for change in _list_changes(None, item))
     elif isinstance(new_value, Struct):
         for name in new_value.__struct_fields__:
             value, old = getattr(new_value, name), getattr(old_value, name, None)

@@ -97,8 +97,8 @@ def _add_cluster(world: World, spec: ClusterSpec) -> None:
     cluster_config = ClusterConfig(
         weights=tuple((node, int(node not in spec.without_vote)) for node in spec.nodes), witness=witness
     )
-    counted, with_witness = quorum.count_votes(cluster, cluster_config, spec.nodes, witness is not None)
-    cluster_config = replace(cluster_config, counted=counted, witness_counts=with_witness)
+    counted_nodes, with_witness = quorum.count_votes(cluster, cluster_config, spec.nodes, witness is not None)
+    cluster_config = replace(cluster_config, counted=counted_nodes, witness_counts=with_witness)
     partition = world.next_id()
     for number, name in enumerate(spec.nodes, 1):
         world.nodes[name] = model.Node(
@@ -201,7 +201,9 @@ def add_grouped(
 ) -> None:
     """Add the copies of one database of a group, with the knowledge of each server."""
     guid = next(
-        number for number, one in world.groups.items() if one.kind == "availability" and name in one.databases
+        number
+        for number, member_group in world.groups.items()
+        if member_group.kind == "availability" and name in member_group.databases
     )
     number = world.next_id()
     other_replicas = [replica for replica in group.replicas if replica.server != group.primary]
@@ -298,17 +300,17 @@ def start_world(scenario: Scenario, seed: int) -> World:
         world.links[a, b] = world.links[b, a] = path
     sessions = {session.database: session for session in scenario.sessions}
     grouped = add_groups(world, scenario)
-    each = [(database, name) for database in scenario.databases for name in database.names]
-    for number, (database, name) in enumerate(each):
+    copies_to_start = [(database, name) for database in scenario.databases for name in database.names]
+    for number, (database, name) in enumerate(copies_to_start):
         world.availability[name] = model.Availability(database=name)
         session = sessions.get(database.name)
-        named = database.model_copy(update={"name": name})
+        named_spec = database.model_copy(update={"name": name})
         if database.name in grouped:
-            add_grouped(world, grouped[database.name], partial(_build_copy, named, number), name)
+            add_grouped(world, grouped[database.name], partial(_build_copy, named_spec, number), name)
         elif session is None:
-            _add_alone(world, named, number)
+            _add_alone(world, named_spec, number)
         else:
-            _add_mirrored(world, named, number, session)
+            _add_mirrored(world, named_spec, number, session)
     _add_clients(world, scenario)
     for key in sorted(world.copies):
         if world.copies[key].db_state is DbState.ONLINE and not follows(world, key):
@@ -443,8 +445,8 @@ def _add_clients(world: World, scenario: Scenario) -> None:
     world.programs = {name: model.Program() for name in scenario.programs}
     for client in scenario.clients:
         client_state = names.resolve(world, model.Client(**client.model_dump()), client.data_source)
-        found, refusal = clients.find_login_arrival(world, client_state, client.data_source)
-        server = found or client.data_source
+        arrival_server, refusal = clients.find_login_arrival(world, client_state, client.data_source)
+        server = arrival_server or client.data_source
         keys = [(server, database) for database in client.databases]
         is_present = refusal is None and all(key in world.copies for key in keys)
         serves = is_present and clients.answer(world, client_state, server) == "serves"

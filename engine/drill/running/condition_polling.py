@@ -95,11 +95,16 @@ class ConditionPoller(DrillState):
             return False
         self._settlings = self.world.settlings
         parts = PARTS_ASKED(self.world)
-        sent = len(self._batches), len(self._operations)
-        besides = [*map(OF_CLIENT, self.world.clients.values()), *sent, self.calls, *self._collect_answers()]
-        if parts == self._parts_asked and besides == self._asked_besides:
+        batch_counts = len(self._batches), len(self._operations)
+        watched_values = [
+            *map(OF_CLIENT, self.world.clients.values()),
+            *batch_counts,
+            self.calls,
+            *self._collect_answers(),
+        ]
+        if parts == self._parts_asked and watched_values == self._asked_besides:
             return False
-        self._parts_asked, self._asked_besides = tuple(map(copy, parts)), besides
+        self._parts_asked, self._asked_besides = tuple(map(copy, parts)), watched_values
         self._known, self._changed = None, True
         return True
 
@@ -177,7 +182,7 @@ class ConditionPoller(DrillState):
             if not state.is_reached:
                 moments += [] if goal.within is None else [ticks(goal.within)]
                 moments += [] if state.since_tick is None else [state.since_tick + ticks(goal.hold)]
-        texts += [when for name, when, _, _ in self._watched if name not in self.first_held]
+        texts += [condition for name, condition, _, _ in self._watched if name not in self.first_held]
         for inquiry in (
             () if self.mode is DrillMode.LAB else self.scenario.inquiries
         ):  # a lab has no questions
@@ -192,8 +197,8 @@ class ConditionPoller(DrillState):
                 if isinstance(inquiry, Prediction):
                     moments.append(answer.asked_tick + ticks(inquiry.judged_after))
             elif answer.since_tick is not None or inquiry.when is None:
-                since = ticks(inquiry.at or 0.0) if answer.since_tick is None else answer.since_tick
-                moments.append(since + ticks(inquiry.after))
+                since_tick = ticks(inquiry.at or 0.0) if answer.since_tick is None else answer.since_tick
+                moments.append(since_tick + ticks(inquiry.after))
             else:
                 texts.append(inquiry.when)
                 if self.holds(

@@ -120,14 +120,18 @@ class Drill(ConditionPoller):
         """
         first_event, world = len(self.events), self.world
         while world.tick < tick and not self.finished and not (to_event and len(self.events) > first_event):
-            begun, whole_second = world.tick, (world.tick // TICKS_PER_S + 1) * TICKS_PER_S
-            still = self._is_unchanged() and self._next_look > whole_second
-            due = self._waiting[0][0] if self._waiting else tick
-            until = min(tick, due, min(self._next_look, self._next_record()) if still else whole_second)
-            self._record_events(
-                simulator.advance(world, until, (), self._sample_target(), to_event, to_change=still)
+            start_tick, whole_second = world.tick, (world.tick // TICKS_PER_S + 1) * TICKS_PER_S
+            is_unchanged = self._is_unchanged() and self._next_look > whole_second
+            due_tick = self._waiting[0][0] if self._waiting else tick
+            end_tick = min(
+                tick, due_tick, min(self._next_look, self._next_record()) if is_unchanged else whole_second
             )
-            self._record(begun)
+            self._record_events(
+                simulator.advance(
+                    world, end_tick, (), self._sample_target(), to_event, to_change=is_unchanged
+                )
+            )
+            self._record(start_tick)
             if world.tick % TICKS_PER_S == 0 and self._may_have_changed():
                 self._poll_conditions()
             self._apply_due_inputs()
@@ -206,11 +210,11 @@ class Drill(ConditionPoller):
         """Schedule the inputs of the timeline. Inputs with a condition wait until it is met."""
         chance = Chance.from_seed(self.seed ^ TIMELINE_STREAM)
         for number, inject in enumerate(self.scenario.timeline):
-            drawn = chance.uniform(*(inject.between or (0.0, 1.0)))
+            share = chance.uniform(*(inject.between or (0.0, 1.0)))
             if inject.when is not None:
                 self._unfired[number] = inject
             else:
-                self._queue(number, inject, ticks(drawn if inject.at is None else inject.at))
+                self._queue(number, inject, ticks(share if inject.at is None else inject.at))
 
     def _queue(self, number: int, inject: Inject, tick: Tick) -> None:
         item = parse_line(inject.do.strip(), tick)
@@ -247,10 +251,10 @@ class Drill(ConditionPoller):
     def _check_answer(self, name: str, choice: str) -> None:
         answer = self.answers.get(name, InquiryAnswer())
         if not answer.open:
-            is_given = answer.asked_tick is not None and answer.choice is not None
+            is_answer_due = answer.asked_tick is not None and answer.choice is not None
             raise InputError(
                 say("{name} is already answered", name=name)
-                if is_given
+                if is_answer_due
                 else say("question {name} is not open", name=name)
             )
         count = len(self._inquiry(name).texts)
@@ -279,8 +283,8 @@ class Drill(ConditionPoller):
         if not item.by:
             return self.calls
         names = names_of(self.scenario)
-        things = (*names.servers, *names.computers, *names.databases, *names.clients)
-        return update_calls(self.calls, item, things, self._is_fact_true)
+        known_names = (*names.servers, *names.computers, *names.databases, *names.clients)
+        return update_calls(self.calls, item, known_names, self._is_fact_true)
 
     def _is_fact_true(self, text: str) -> bool:
         """Return whether a fact is true now. Raises InputError for an invalid fact."""
@@ -402,12 +406,13 @@ class Drill(ConditionPoller):
         """
         samples, tick = self.samples, self.world.tick
         width = max(1, len(self.world.sources))
-        most = min(SAMPLES_MAX, SAMPLED_ROWS_MAX / width)
-        left = min(
-            [share * most for every, share in SAMPLED_EVERY if every > samples.every], default=math.inf
+        sample_limit = min(SAMPLES_MAX, SAMPLED_ROWS_MAX / width)
+        remaining_share = min(
+            [share * sample_limit for interval, share in SAMPLED_EVERY if interval > samples.every],
+            default=math.inf,
         )
         next_hash = (tick // HASH_EVERY + 1) * HASH_EVERY
-        if left - samples.count > HASH_EVERY / samples.every:
+        if remaining_share - samples.count > HASH_EVERY / samples.every:
             return next_hash
         return min(next_hash, (tick // samples.every + 1) * samples.every)
 
@@ -416,12 +421,12 @@ class Drill(ConditionPoller):
 
         Nothing has changed before the present tick.
         """
-        every, now = self.samples.every, self.world.tick
-        for _ in range((now - 1) // every - start_tick // every):
+        interval, now_tick = self.samples.every, self.world.tick
+        for _ in range((now_tick - 1) // interval - start_tick // interval):
             self._note_sample()
-        if now % TICKS_PER_S == 0:
+        if now_tick % TICKS_PER_S == 0:
             self._update_sampled_state()
-            if now % every == 0:
+            if now_tick % interval == 0:
                 self._note_sample()
                 self._sample_less_often()
             self._compare_failovers()
@@ -458,9 +463,9 @@ class Drill(ConditionPoller):
     def _sample_less_often(self) -> None:
         """Lengthen the sample interval of a very long run, or of one with many databases. Existing samples stay."""
         samples, width = self.samples, max(1, len(self.world.sources))
-        for every, share in SAMPLED_EVERY:
+        for interval, share in SAMPLED_EVERY:
             if samples.count >= share * SAMPLES_MAX or samples.count * width >= share * SAMPLED_ROWS_MAX:
-                samples.every = every
+                samples.every = interval
                 return
 
     def _ask(self, inquiry: Inquiry) -> None:
@@ -489,8 +494,8 @@ class Drill(ConditionPoller):
             )
 
     def _note_first_held(self) -> None:
-        for name, when, premise, text in self._watched:
-            if name in self.first_held or not self.holds(when):
+        for name, condition, premise, text in self._watched:
+            if name in self.first_held or not self.holds(condition):
                 continue
             counts = premise is None or self.holds(premise)
             self.first_held[name] = self.world.tick if counts else None

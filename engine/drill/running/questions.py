@@ -162,7 +162,7 @@ def _find_right_choices(inquiry: Inquiry, holds: Callable[[str], bool]) -> tuple
     """
     if not isinstance(inquiry, Question):
         return (), inquiry.why
-    fitting = next((other for other in inquiry.instead if holds(other.when)), inquiry)
+    fitting = next((alternative for alternative in inquiry.instead if holds(alternative.when)), inquiry)
     return fitting.right, fitting.why
 
 
@@ -258,11 +258,11 @@ def update_goal(goal: Goal, state: GoalState, holds: bool, tick: Tick) -> tuple[
         news = "lost" if state.is_reached else None
         state = NOT_SO
     else:
-        since, news = tick if state.since_tick is None else state.since_tick, None
-        if not state.is_reached and tick - since >= ticks(goal.hold):
-            state, news = GoalState(since, tick), "met"
+        since_tick, news = tick if state.since_tick is None else state.since_tick, None
+        if not state.is_reached and tick - since_tick >= ticks(goal.hold):
+            state, news = GoalState(since_tick, tick), "met"
         elif state.since_tick is None:
-            state = GoalState(since, state.met_tick)
+            state = GoalState(since_tick, state.met_tick)
     if goal.within is not None and not state.is_reached and tick >= ticks(goal.within):
         return GoalState(state.since_tick, missed_tick=tick), "missed"
     return state, news

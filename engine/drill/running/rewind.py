@@ -48,9 +48,11 @@ def format_rewind_line(
 
 
 def _find_learned_facts(abandoned_run: DrillState, resumed_run: DrillState) -> Iterator[LearnedFact]:
-    opened = {(hint.goal, hint.layer) for hint in resumed_run.hints}
+    opened_layers = {(hint.goal, hint.layer) for hint in resumed_run.hints}
     yield from (
-        LearnedFact("hint", h.goal, h.layer) for h in abandoned_run.hints if (h.goal, h.layer) not in opened
+        LearnedFact("hint", h.goal, h.layer)
+        for h in abandoned_run.hints
+        if (h.goal, h.layer) not in opened_layers
     )
     for name, answer in abandoned_run.answers.items():
         before = resumed_run.answers[name]
@@ -67,13 +69,13 @@ def parse_learned_facts(text: str, scenario: Scenario) -> list[LearnedFact]:
     layers = {("hint", hint.goal): 3 for hint in scenario.hints}
     choices = {("answer", inquiry.name): len(inquiry.texts) for inquiry in scenario.inquiries}
     missed = {("missed", inquiry.name): 0 for inquiry in scenario.inquiries}
-    most = {**layers, **choices, **missed}
+    limits = {**layers, **choices, **missed}
     facts = []
     for word in text.split():
-        what, _, rest = word.partition(":")
-        name, _, number = rest.partition(":")
-        fact = LearnedFact(what, name, int(number[:9]) if number.isdecimal() else 0)
-        if not min(1, most.get((what, name), -1)) <= fact.number <= most.get((what, name), -1):
+        fact_kind, _, value_text = word.partition(":")
+        name, _, number = value_text.partition(":")
+        fact = LearnedFact(fact_kind, name, int(number[:9]) if number.isdecimal() else 0)
+        if not min(1, limits.get((fact_kind, name), -1)) <= fact.number <= limits.get((fact_kind, name), -1):
             raise InputError(say("rewind: unknown word {word!r}", word=word))
         facts.append(fact)
     return facts

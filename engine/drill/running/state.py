@@ -222,8 +222,8 @@ class DrillState:
     def score_without(self, goals: Collection[str]) -> Score:
         """Return the score as if *goals* were not reached."""
         run = self._build_scored_run()
-        counted = {name: NOT_SO if name in goals else state for name, state in run.goals.items()}
-        return score.UNSCORED if self.mode is DrillMode.LAB else score.score(replace(run, goals=counted))
+        unmet_goals = {name: NOT_SO if name in goals else state for name, state in run.goals.items()}
+        return score.UNSCORED if self.mode is DrillMode.LAB else score.score(replace(run, goals=unmet_goals))
 
     def total(self) -> float:
         """Return `score().total` without the texts."""
@@ -320,10 +320,10 @@ class DrillState:
     def fork_shallow(self) -> Self:
         """Return a drill in the same state that shares the record of the past with this one."""
         twin = object.__new__(type(self))
-        own = twin.__dict__
-        own.update(self.__dict__)
+        fields = twin.__dict__
+        fields.update(self.__dict__)
         for name in _COPIED:
-            own[name] = own[name].copy()
+            fields[name] = fields[name].copy()
         twin.world = self.world.fork()
         return twin
 
@@ -348,8 +348,11 @@ class DrillState:
         asked_inquiries = [
             (i, a) for i in self.scenario.inquiries if (a := self.answers[i.name]).asked_tick is not None
         ]
-        left = [(i, a) for i, a in asked_inquiries if not questions.is_settled(i, a)]
-        kinds = {"question": any(a.open for _, a in left), "prediction": any(not a.open for _, a in left)}
+        unsettled = [(i, a) for i, a in asked_inquiries if not questions.is_settled(i, a)]
+        kinds = {
+            "question": any(a.open for _, a in unsettled),
+            "prediction": any(not a.open for _, a in unsettled),
+        }
         kinds["story"] = bool(self._waiting)
         return [PendingKind(kind) for kind, is_pending in kinds.items() if is_pending]
 

@@ -94,11 +94,11 @@ def update_calls(calls: Calls, item: Input, names: Iterable[str], true: Truth) -
     hear = HEARS.get(item.verb)
     if hear is not None:
         return hear(calls, item, {name.lower() for name in names}, true)
-    about = {word for arg in item.args for word in extract_keywords(arg.partition("#")[0])}
+    subjects = {word for arg in item.args for word in extract_keywords(arg.partition("#")[0])}
     return tuple(
         replace(team_call, acted_tick=item.tick)
         if team_call.kind == "order" and team_call.to == item.by and team_call.acted_tick is None
-        and team_call.repeated_tick is None and about & set(extract_keywords(team_call.text))
+        and team_call.repeated_tick is None and subjects & set(extract_keywords(team_call.text))
         else team_call
         for team_call in calls
     )  # fmt: skip
@@ -130,12 +130,12 @@ def _read_back(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls
     if not waiting:
         raise InputError(say("{name} has no order waiting to be read back", name=caller))
     call = max(waiting, key=lambda one: (len(spoken_keywords & set(extract_keywords(one.text))), -one.tick))
-    wanted = extract_keywords(call.text)
+    ordered_keywords = extract_keywords(call.text)
     special = names | NEGATIONS
     strange = (
         word
         for word in extract_keywords(text)
-        if word not in wanted and (word in special or word[0].isdigit())
+        if word not in ordered_keywords and (word in special or word[0].isdigit())
     )
     return _replace_call(
         calls,
@@ -144,7 +144,7 @@ def _read_back(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls
             call,
             read_back=text,
             read_back_tick=item.tick,
-            missing=tuple(dict.fromkeys(word for word in wanted if word not in spoken_keywords)),
+            missing=tuple(dict.fromkeys(word for word in ordered_keywords if word not in spoken_keywords)),
             strange=tuple(dict.fromkeys(strange)),
             wrong_before=call.wrong_before or call.read_back,
         ),
@@ -152,23 +152,23 @@ def _read_back(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls
 
 
 def _confirm(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
-    (to,) = item.args
-    read = [
+    (receiver,) = item.args
+    read_calls = [
         team_call
         for team_call in calls
         if team_call.kind == "order"
-        and (team_call.by, team_call.to) == (item.by, to)
+        and (team_call.by, team_call.to) == (item.by, receiver)
         and team_call.waits
         and team_call.read_back
     ]
-    if not read:
-        raise InputError(say("{name} has no read-back waiting for confirmation", name=to))
-    return _replace_call(calls, read[0], replace(read[0], confirmed_tick=item.tick))
+    if not read_calls:
+        raise InputError(say("{name} has no read-back waiting for confirmation", name=receiver))
+    return _replace_call(calls, read_calls[0], replace(read_calls[0], confirmed_tick=item.tick))
 
 
 def _ask(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
-    to, text = item.args
-    return (*calls, TeamCall("question", item.by, to, text, item.tick))
+    receiver, text = item.args
+    return (*calls, TeamCall("question", item.by, receiver, text, item.tick))
 
 
 def _status(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:

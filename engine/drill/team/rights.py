@@ -36,8 +36,8 @@ def is_allowed(role: StoryRole, item: Input) -> bool:
     if item.verb in EVERY_ROLE:
         return True
     first = item.args[0].partition("#")[0] if item.args else ""
-    plain = replace(item, args=(first, *item.args[1:]) if item.args else ())
-    return any(modes.covers(parse_right(line), plain) for line in role.does)
+    plain_item = replace(item, args=(first, *item.args[1:]) if item.args else ())
+    return any(modes.covers(parse_right(line), plain_item) for line in role.does)
 
 
 def parse_right(line: str) -> Input:

@@ -32,14 +32,15 @@ def find_due_line(
 
 def _list_due_lines(drill: DrillState, role_keys: Collection[str]) -> Iterator[str]:
     for call in drill.calls:
-        line, since = _find_next_line(drill, call)
-        by, _, text = line.partition(" ")
+        line, since_tick = _find_next_line(drill, call)
+        speaker, _, text = line.partition(" ")
         if (
             line
-            and by in role_keys
-            and drill.tick >= since + ANSWER_TICKS
+            and speaker in role_keys
+            and drill.tick >= since_tick + ANSWER_TICKS
             and not any(
-                item.by == by and item.command_text == text and item.tick >= since for item in drill.journal
+                item.by == speaker and item.command_text == text and item.tick >= since_tick
+                for item in drill.journal
             )
         ):
             yield f"@{line}"
@@ -82,13 +83,13 @@ def interpret_order(drill: DrillState, call: TeamCall) -> str:
 
 def _match_right(drill: DrillState, role: StoryRole, text: str) -> str:
     keywords = extract_keywords(text)
-    things = [word for word in keywords if word in _index_server_names(drill)]
+    target_words = [word for word in keywords if word in _index_server_names(drill)]
     for line in role.does:
-        may = parse_right(line)
-        if set(extract_keywords(may.verb)) <= set(keywords) and may.verb != "sql":
-            named = [_index_server_names(drill)[word] for word in things]
-            if set(may.args) <= set(named):
-                return " ".join([may.verb, *(may.args or named)])
+        right = parse_right(line)
+        if set(extract_keywords(right.verb)) <= set(keywords) and right.verb != "sql":
+            targets = [_index_server_names(drill)[word] for word in target_words]
+            if set(right.args) <= set(targets):
+                return " ".join([right.verb, *(right.args or targets)])
     return ""
 
 
@@ -132,13 +133,15 @@ def _find_true_fact(drill: DrillState, call: TeamCall) -> str:
     """Return a fact that answers the question and is true now; "" if the role knows none."""
     names, words = names_of(drill.scenario), set(extract_keywords(call.text))
     statements = [item.args[-1] for item, _ in _steps(drill) if item.verb == "status" and item.by == call.to]
-    serving = [f"{one} serves on {server}" for one, server in product(names.databases, names.servers)]
-    using = [f"{one} on {server} is CONNECTED" for one, server in product(names.clients, names.servers)]
+    serving = [
+        f"{database} serves on {server}" for database, server in product(names.databases, names.servers)
+    ]
+    using = [f"{client} on {server} is CONNECTED" for client, server in product(names.clients, names.servers)]
     power = [f"{server} is {word}" for server, word in product(names.servers, ("OFF", "RUNNING"))]
-    every = {name.lower() for name in (*names.databases, *names.clients, *names.servers)}
-    wanted = words & every
+    known_names = {name.lower() for name in (*names.databases, *names.clients, *names.servers)}
+    asked_names = words & known_names
     for fact in (*statements, *serving, *using, *power):
-        if (not wanted or wanted & set(extract_keywords(fact))) and drill.holds(fact):
+        if (not asked_names or asked_names & set(extract_keywords(fact))) and drill.holds(fact):
             return fact
     return ""
 
@@ -151,10 +154,17 @@ def _list_spontaneous_lines(drill: DrillState, role_keys: Collection[str]) -> It
     """Yield orders, questions and actions of roles in the solution, each after all steps before it are done."""
     inputs, last_tick = list(drill.journal), 0
     for step, (item, step_text) in zip(drill.scenario.solution, _steps(drill), strict=True):
-        found = next((one for one in inputs if one.by == item.by and one.verb == item.verb), None)
-        if found is not None:
-            last_tick = max(last_tick, found.tick)
-            inputs.remove(found)
+        planned_input = next(
+            (
+                later_input
+                for later_input in inputs
+                if later_input.by == item.by and later_input.verb == item.verb
+            ),
+            None,
+        )
+        if planned_input is not None:
+            last_tick = max(last_tick, planned_input.tick)
+            inputs.remove(planned_input)
             continue
         if item.by not in role_keys:
             if item.verb in HEARS:
@@ -175,12 +185,12 @@ def _is_ordered(drill: DrillState, deed: Input) -> bool:
     """Return whether this action of the solution follows an order."""
     if deed.verb in HEARS:
         return False
-    is_heard = False
+    has_heard_order = False
     for item, _ in _steps(drill):
         if item == deed:
-            return is_heard
+            return has_heard_order
         if item.verb == "call":
-            is_heard = item.args[0] == deed.by
+            has_heard_order = item.args[0] == deed.by
         elif item.by == deed.by and item.verb not in HEARS:
-            is_heard = False
+            has_heard_order = False
     return False

@@ -114,19 +114,19 @@ def noticed(events: Sequence[Event], role: StoryRole) -> Iterator[Event]:
 
 def notices(role: StoryRole, event: Event) -> bool:
     """Return whether *role* notices the event: its own actions and results, messages to it, and what it `sees`."""
-    by = event.data.by
+    author = event.data.by
     if isinstance(event.data, TeamMessageData):
-        return role.key in (by, event.data.to) or "calls" in role.sees
-    if by == role.key or event.kind == "question":
+        return role.key in (author, event.data.to) or "calls" in role.sees
+    if author == role.key or event.kind == "question":
         return True
     if event.kind in ("sql_done", "sql", "powershell"):
         return False  # only the role that asked can see an answer
-    if by is not None:
+    if author is not None:
         return "acts" in role.sees
-    shown_by = SIGHT_BY_KIND.get(event.kind)
-    if shown_by is None or shown_by not in role.sees:
+    sight = SIGHT_BY_KIND.get(event.kind)
+    if sight is None or sight not in role.sees:
         return False
-    return shown_by in WITHOUT_SERVER or event.server in role.servers
+    return sight in WITHOUT_SERVER or event.server in role.servers
 
 
 SIGHT_BY_KIND: Final[dict[str, str]] = {
@@ -210,9 +210,16 @@ def _databases(world: World, role: StoryRole) -> Iterator[Row]:
 
 def _links(world: World, role: StoryRole) -> Iterator[Row]:
     """Yield links between two of the role's servers. Both directions count as one."""
-    for one, other in combinations(role.servers, 2):
-        link, back = network.link(world, one, other), network.link(world, other, one)
-        yield {"ends": [one, other], "up": link.up and back.up, "passing": link.passing and back.passing}
+    for first_server, second_server in combinations(role.servers, 2):
+        link, reverse_link = (
+            network.link(world, first_server, second_server),
+            network.link(world, second_server, first_server),
+        )
+        yield {
+            "ends": [first_server, second_server],
+            "up": link.up and reverse_link.up,
+            "passing": link.passing and reverse_link.passing,
+        }
 
 
 def _queues(drill: DrillState, role: StoryRole) -> Iterator[Row]:

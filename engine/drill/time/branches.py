@@ -96,11 +96,11 @@ class Branches:
 
     def _lines(self, name: str) -> list[str]:
         """Return the journal of a branch, whether it is replayed or only stored."""
-        found, root = self._find_branch(name), self._roots[name]
-        if isinstance(found, History):
-            return [item.line for item in found.drill.journal]
-        past = [] if root.parent is None else self._lines(root.parent)[: root.inputs]
-        return [*past, *found.lines]
+        branch, root = self._find_branch(name), self._roots[name]
+        if isinstance(branch, History):
+            return [item.line for item in branch.drill.journal]
+        parent_lines = [] if root.parent is None else self._lines(root.parent)[: root.inputs]
+        return [*parent_lines, *branch.lines]
 
     def _find_branch(self, name: str) -> History | Branch:
         if name not in self._histories:
@@ -138,8 +138,8 @@ class Branches:
         forked = yield from scale_progress(self.history.forking(tick, before_inputs, other_drills), 0.5, 1.0)
         shared = len(forked.drill.journal) - 1
         parent = self.current
-        while (further := self._roots[parent].parent) is not None and shared <= self._roots[parent].inputs:
-            parent = further  # the tick is before the root of this branch
+        while (ancestor := self._roots[parent].parent) is not None and shared <= self._roots[parent].inputs:
+            parent = ancestor  # the tick is before the root of this branch
         self._histories[name] = forked
         self._roots[name] = Root(parent, forked.drill.tick, shared)
         self.current = name
@@ -160,16 +160,18 @@ class Branches:
         if new_name == name:
             return
         new = self._check_name(new_name)
-        named = {
+        new_names = {
             other_history: new if other_history == name else other_history
             for other_history in self._histories
         }
-        self._histories = {named[other]: history for other, history in self._histories.items()}
-        self._roots = {
-            named[other]: replace(root, parent=named.get(root.parent or ""))
-            for other, root in self._roots.items()
+        self._histories = {
+            new_names[branch_name]: history for branch_name, history in self._histories.items()
         }
-        self.current = named[self.current]
+        self._roots = {
+            new_names[branch_name]: replace(root, parent=new_names.get(root.parent or ""))
+            for branch_name, root in self._roots.items()
+        }
+        self.current = new_names[self.current]
 
     def prune(self, name: str) -> None:
         """Remove a branch and its descendants.
@@ -179,13 +181,13 @@ class Branches:
         if self.root(name).parent is None:
             raise BranchError(say("You cannot remove the first branch because all others start in it."))
         removed_names = {name}
-        for other, root in self._roots.items():  # parents come first in this dictionary
+        for branch_name, root in self._roots.items():  # parents come first in this dictionary
             if root.parent in removed_names:
-                removed_names.add(other)
+                removed_names.add(branch_name)
         if self.current in removed_names:
             raise BranchError(say("You cannot remove the current branch. Switch to another branch first."))
-        for other in sorted(removed_names):
-            del self._histories[other], self._roots[other]
+        for branch_name in sorted(removed_names):
+            del self._histories[branch_name], self._roots[branch_name]
 
     def _free_name(self) -> str:
         numbers = range(1, len(self._histories) + 1)
@@ -206,11 +208,11 @@ class Branches:
         return [self._as_stored(name) for name in self._roots]
 
     def _as_stored(self, name: str) -> Branch:
-        found, root = self._histories[name], self._roots[name]
-        if isinstance(found, Branch):
-            return replace(found, name=name, root=root)
-        lines = tuple(item.line for item in found.drill.journal[root.inputs :])
-        return Branch(name, root, found.drill.mode, lines, found.drill.tick)
+        history, root = self._histories[name], self._roots[name]
+        if isinstance(history, Branch):
+            return replace(history, name=name, root=root)
+        lines = tuple(item.line for item in history.drill.journal[root.inputs :])
+        return Branch(name, root, history.drill.mode, lines, history.drill.tick)
 
 
 def restore_branches(scenario: Scenario, seed: int, stored: Sequence[Branch]) -> Branches:

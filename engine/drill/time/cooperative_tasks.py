@@ -51,8 +51,8 @@ def scale_progress(work: Slices[Result], start: float, end: float) -> Slices[Res
         try:
             share = next(work)
         except StopIteration as end_of_it:
-            found: Result = end_of_it.value
-            return found
+            result: Result = end_of_it.value
+            return result
         yield start + share * (end - start)
 
 
@@ -65,9 +65,9 @@ def stride(drill: DrillState, limit: int) -> int:
 def advance_in_slices(run: Run, tick: Tick) -> Iterator[None]:
     """Advance *run* to *tick*, or to the end of the drill. Runs in slices."""
     drill = run.drill
-    most = max(1, SLICE_ROWS // max(1, len(drill.world.availability)))
+    slice_ticks = max(1, SLICE_ROWS // max(1, len(drill.world.availability)))
     while drill.tick < tick and not drill.finished:
-        run.advance_to(min(tick, drill.tick + stride(drill, most)))
+        run.advance_to(min(tick, drill.tick + stride(drill, slice_ticks)))
         yield
 
 
@@ -94,13 +94,13 @@ def playing(
             yield (drill.tick - start_tick) / max(1, end - start_tick)
         is_input_due = bool(waiting) and (waiting[0].tick <= drill.tick or drill.finished)
         while marks and marks[0][0] <= drill.tick:
-            at, wanted = marks.popleft()
-            if at == drill.tick and not is_input_due and drill.state_hash() != wanted:
+            mark_tick, wanted_state = marks.popleft()
+            if mark_tick == drill.tick and not is_input_due and drill.state_hash() != wanted_state:
                 raise InputError(
                     say(
                         "the state differs from the recorded one at {moment}; another version "
                         "recorded this run",
-                        moment=format_run_time(at / TICKS_PER_S, 2),
+                        moment=format_run_time(mark_tick / TICKS_PER_S, 2),
                     )
                 )
         if is_input_due:

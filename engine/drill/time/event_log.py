@@ -145,12 +145,12 @@ class EventLog(Sequence[Event]):
         None: any kind or server.
         """
         columns = self.columns[start:stop]
-        wanted = np.ones(len(columns), dtype=bool)
+        is_match = np.ones(len(columns), dtype=bool)
         if kinds is not None:
-            wanted &= self._match_kinds(columns["kind"], kinds)
+            is_match &= self._match_kinds(columns["kind"], kinds)
         if server is not None:
-            wanted &= columns["server"] == self._words.text(server)
-        return np.flatnonzero(wanted) + start
+            is_match &= columns["server"] == self._words.text(server)
+        return np.flatnonzero(is_match) + start
 
     def rows(self, places: Array, names: Collection[str]) -> Iterator[tuple[Any, ...]]:
         """Yield (tick, the fields *names*, text) of the events with the indexes *places*, quickly."""
@@ -158,8 +158,8 @@ class EventLog(Sequence[Event]):
         texts, data = self._words.texts, self._words.data
         for place in np.unique(found["data"]).tolist():
             fields[place] = tuple(getattr(data[place], name, None) for name in names)
-        of_each = (found[column].tolist() for column in ("tick", "data", "text"))
-        for tick, place, text in zip(*of_each, strict=True):
+        columns = (found[column].tolist() for column in ("tick", "data", "text"))
+        for tick, place, text in zip(*columns, strict=True):
             yield tick, *fields[place], texts[text]
 
     @property
@@ -206,9 +206,9 @@ class EventLog(Sequence[Event]):
     def _match_kinds(self, column: Array, kinds: Collection[str]) -> Array:
         """Return a mask of the entries of *column* that belong to *kinds*."""
         places = [self._words.text(kind) for kind in kinds]
-        wanted = np.zeros(len(self._words.texts), dtype=bool)
-        wanted[places] = True
-        return wanted[column]
+        is_matching_word = np.zeros(len(self._words.texts), dtype=bool)
+        is_matching_word[places] = True
+        return is_matching_word[column]
 
     def _build_events(self, columns: Array) -> Iterator[Event]:
         for index in range(0, len(columns), READ_BATCH):

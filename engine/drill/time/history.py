@@ -113,18 +113,18 @@ class History:
     def _add_snapshot(self, moment: RunSnapshot[Drill]) -> None:
         """Store a snapshot. If there are too many, drop the one that is replayed fastest for its age."""
         total_cost = _cost_of(moment)
-        most = _compute_snapshot_limit(self.drill, total_cost)
-        if len(self._snapshots) >= most:  # a long run: its snapshots are far apart and share little
+        snapshot_limit = _compute_snapshot_limit(self.drill, total_cost)
+        if len(self._snapshots) >= snapshot_limit:  # a long run: its snapshots are far apart and share little
             self._snapshots[-1].pack(moment)
         self._snapshots.append(moment)
-        while len(self._snapshots) > most:
+        while len(self._snapshots) > snapshot_limit:
             costs = [_cost_of(snapshot) for snapshot in self._snapshots]
             gaps = [
-                (after - before)
+                (later_cost - before)
                 / (
-                    RECENT + total_cost - after
+                    RECENT + total_cost - later_cost
                 )  # like `compute_snapshot_spacing`, but without the factors that are the same for all
-                for before, after in zip(costs, costs[2:], strict=False)
+                for before, later_cost in zip(costs, costs[2:], strict=False)
             ]
             del self._snapshots[1 + gaps.index(min(gaps))]
 

@@ -108,13 +108,13 @@ def split_into_blocks(
 
 
 def _split_entries(entries: Iterable[object], previous: tuple[Block, ...]) -> tuple[Block, ...]:
-    every = tuple(entries)
-    cut = []
-    for number, at in enumerate(range(0, len(every), BLOCK)):
-        some = every[at : at + BLOCK]
-        is_known = number < len(previous) and previous[number].holds(some)
-        cut.append(previous[number] if is_known else Block(some))
-    return previous if len(cut) == len(previous) and all(map(is_, cut, previous)) else tuple(cut)
+    entry_list = tuple(entries)
+    blocks = []
+    for number, start in enumerate(range(0, len(entry_list), BLOCK)):
+        block_entries = entry_list[start : start + BLOCK]
+        is_known = number < len(previous) and previous[number].holds(block_entries)
+        blocks.append(previous[number] if is_known else Block(block_entries))
+    return previous if len(blocks) == len(previous) and all(map(is_, blocks, previous)) else tuple(blocks)
 
 
 def pack_array(array: Array) -> bytes:
@@ -207,27 +207,27 @@ class RunSnapshot(Struct, Generic[State], frozen=True):
         *history_source* is any drill that has passed this time. It is not changed.
         """
         drill = self.drill.fork_shallow()
-        held = iter(self.parts)
+        part_iterator = iter(self.parts)
         for name in OF_THE_WORLD:
-            part = next(held)
+            part = next(part_iterator)
             as_list = isinstance(getattr(drill.world, name), list)
             setattr(drill.world, name, part.as_list() if as_list else part.as_dict())
         flow = drill.world.flow
         for name in SETUPS:
-            setattr(flow, name, tuple(next(held).as_list()))
+            setattr(flow, name, tuple(next(part_iterator).as_list()))
         for name in OF_THE_DRILL:
-            setattr(drill, name, next(held).as_dict())
+            setattr(drill, name, next(part_iterator).as_dict())
         for name, packed in zip(ARRAYS, self.arrays, strict=True):
             setattr(flow, name, unpack_array(packed, template=getattr(flow, name)))
         attach_history(drill, history_source, self.lengths)
         # lines that T-SQL can read: those from before the run, then those of the events
-        found = dict(drill.errorlog_before)
+        errorlogs = dict(drill.errorlog_before)
         for server in drill.world.instances:
             places = drill.events.find_indices(("errorlog",), server)[-LINES_KEPT:]
             if len(places):
                 lines = drill.events.rows(places, ("number", "severity", "state"))
-                found[server] = (*found.get(server, ()), *lines)[-LINES_KEPT:]
-        drill.world.errorlog = found
+                errorlogs[server] = (*errorlogs.get(server, ()), *lines)[-LINES_KEPT:]
+        drill.world.errorlog = errorlogs
         return drill
 
     def pack(self, newest: RunSnapshot[State]) -> None:
@@ -263,9 +263,11 @@ def take_snapshot(drill: State, previous: RunSnapshot[State] | None = None) -> R
     owners: list[tuple[object, str]] = [(twin.world, name) for name in OF_THE_WORLD]
     owners += [*((flow, name) for name in SETUPS), *((twin, name) for name in OF_THE_DRILL)]
     for index, (owner, name) in enumerate(owners):
-        whole = getattr(owner, name)
-        blocks.append(split_into_blocks(whole, previous.parts[index] if previous is not None else None))
-        setattr(owner, name, type(whole)())
+        whole_object = getattr(owner, name)
+        blocks.append(
+            split_into_blocks(whole_object, previous.parts[index] if previous is not None else None)
+        )
+        setattr(owner, name, type(whole_object)())
     arrays = []
     for name in ARRAYS:
         array = getattr(flow, name)

@@ -127,12 +127,14 @@ def _replay_journal(
 
 def _compare(drill: Drill, recorded: Sequence[StateHash]) -> Divergence | None:
     agreed = None
-    for expected, found in zip_longest(recorded, drill.hashes):
-        if expected != found:
+    for expected, replayed in zip_longest(recorded, drill.hashes):
+        if expected != replayed:
             first_input = agreed.inputs if agreed else 0
-            last_input = min(each.inputs for each in (expected, found) if each is not None)
+            last_input = min(
+                hash_entry.inputs for hash_entry in (expected, replayed) if hash_entry is not None
+            )
             lines = tuple(item.line for item in drill.journal[first_input:last_input])
-            return Divergence(agreed, expected, found, lines)
+            return Divergence(agreed, expected, replayed, lines)
         agreed = expected
     return None
 
@@ -162,10 +164,12 @@ def _compare_report(drill: Drill, report: Report) -> Divergence | None:
     replayed_report = drill.report()
     for name in REPORTED:
         if name in report and to_json_types(report[name]) != to_json_types(replayed_report[name]):
-            place, one, other = _find_first_difference(
+            place, recorded_value, replayed_value = _find_first_difference(
                 name, to_json_types(report[name]), to_json_types(replayed_report[name])
             )
-            return Divergence(drill.hashes[-1], None, None, claim=(place, str(one), str(other)))
+            return Divergence(
+                drill.hashes[-1], None, None, claim=(place, str(recorded_value), str(replayed_value))
+            )
     return None
 
 
@@ -183,12 +187,12 @@ def _find_first_difference(path: str, expected: object, actual: object) -> tuple
 
 
 def _find_first_event(recorded: Sequence[Row], drill: Drill) -> Slices[str]:
-    for index, (one, other) in enumerate(zip_longest(recorded, events(drill))):
-        if one != other:
+    for index, (recorded_event, replayed_event) in enumerate(zip_longest(recorded, events(drill))):
+        if recorded_event != replayed_event:
             return say(
                 "recorded {event}, now {other_event}",
-                event=_format_event(one),
-                other_event=_format_event(other),
+                event=_format_event(recorded_event),
+                other_event=_format_event(replayed_event),
             )
         if index % EVENTS == EVENTS - 1:
             yield index / max(len(recorded), len(drill.events))

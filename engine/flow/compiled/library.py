@@ -20,6 +20,6 @@ def library_name(system: str, machine: str) -> str:
 
 def fingerprint(text: str) -> str:
     """Return SHA-256 of a source without docstrings, comments and empty lines, which do not change its behavior."""
-    bare = re.sub(r'"""(?s:.*?)"""', "", text)
-    lines = (line.partition("#")[0].rstrip() for line in bare.splitlines())
+    plain_text = re.sub(r'"""(?s:.*?)"""', "", text)
+    lines = (line.partition("#")[0].rstrip() for line in plain_text.splitlines())
     return hashlib.sha256("\n".join(filter(None, lines)).encode()).hexdigest()

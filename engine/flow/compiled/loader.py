@@ -104,16 +104,16 @@ class Kernel(Struct, frozen=True):
 
 def load(entries: Sequence[str]) -> Kernel:
     """Return the functions *entries* of the kernel, from the best library that passes the check."""
-    plain = {name: getattr(kernel, name) for name in entries}
+    python_functions = {name: getattr(kernel, name) for name in entries}
     choice = os.environ.get(CHOICE, "")
     if choice == "python":
-        return Kernel(plain, "plain Python")
+        return Kernel(python_functions, "plain Python")
     reasons = []
     try:
         text = source()
         for origin, find in (("prebuilt", _prebuilt), ("compiled here", _compiled)):
             try:
-                return Kernel(functions(find(text), text, plain), origin)
+                return Kernel(functions(find(text), text, python_functions), origin)
             except LibraryError as problem:
                 reasons.append(str(problem))
     except OSError as problem:
@@ -121,7 +121,7 @@ def load(entries: Sequence[str]) -> Kernel:
     reason = "; ".join(reasons)
     if choice == "c":
         raise LibraryError(reason)
-    return Kernel(plain, "plain Python", reason)
+    return Kernel(python_functions, "plain Python", reason)
 
 
 def source() -> str:
@@ -139,14 +139,16 @@ def functions(path: Path, text: str, python_functions: Functions, wide: bool = T
         library = ctypes.PyDLL(str(path))
         built_from = ctypes.c_char.in_dll(library, "kernel_source")
         _connect(library, wide)
-        found = {name: _function(library, function) for name, function in python_functions.items()}
+        functions_by_name = {
+            name: _function(library, function) for name, function in python_functions.items()
+        }
     except (OSError, ValueError, AttributeError) as problem:
         raise LibraryError(f"{path.name} cannot be loaded ({problem})") from problem
     if ctypes.string_at(ctypes.addressof(built_from)).decode() != fingerprint(text):
         raise LibraryError(f"{path.name} was built from another kernel.py")
     if not is_exact(library):
         raise LibraryError(f"{path.name} joins products and sums")
-    return found
+    return functions_by_name
 
 
 def is_exact(library: ctypes.CDLL) -> bool:

@@ -135,7 +135,7 @@ class _Module:
         arguments = self.nodes[name].args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
             raise TranslationError(self.nodes[name], "only plain parameters without defaults are known")
-        return [(each.arg, self.annotated(each.annotation)) for each in arguments.args]
+        return [(argument.arg, self.annotated(argument.annotation)) for argument in arguments.args]
 
     def result(self, name: str) -> str:
         kind = self.annotated(self.nodes[name].returns)
@@ -192,34 +192,36 @@ class _Module:
         arrays = [(k, n, t) for k, (n, t) in enumerate(parameters) if isinstance(t, ArrayType)]
         kind = c_type(result)
         zero = "" if result == VOID else " 0"
-        out = [
+        lines = [
             f"EXPORT {kind} call_{name}(void *arguments) {{",
             f"    View views[{len(arrays)}];",
             "    int views_taken = 0;",
             *([] if result == VOID else [f"    {kind} result = 0;"]),
             f'    if (!is_length(arguments, {len(parameters)}, "{name}")) return{zero};',
         ]
-        for index, (parameter, of) in enumerate(parameters):
-            if of == FLOAT:
-                out.append(f"    double {parameter} = python.as_float(python.item(arguments, {index}));")
-            elif of == INT:
-                out.append(f"    int64_t {parameter} = python.as_int(python.item(arguments, {index}));")
-            elif not isinstance(of, ArrayType):
+        for index, (parameter, parameter_type) in enumerate(parameters):
+            if parameter_type == FLOAT:
+                lines.append(f"    double {parameter} = python.as_float(python.item(arguments, {index}));")
+            elif parameter_type == INT:
+                lines.append(f"    int64_t {parameter} = python.as_int(python.item(arguments, {index}));")
+            elif not isinstance(parameter_type, ArrayType):
                 raise TranslationError(self.nodes[name], f"an entry cannot take {parameter}")
-        out.append(f"    if (python.occurred()) return{zero};")
-        for index, parameter, of in arrays:
-            is_float = "true" if of.element == FLOAT else "false"
-            out.append(
-                f"    if (!take(arguments, {index}, views, &views_taken, {of.dims}, {is_float},"
+        lines.append(f"    if (python.occurred()) return{zero};")
+        for index, parameter, parameter_type in arrays:
+            is_float = "true" if parameter_type.element == FLOAT else "false"
+            lines.append(
+                f"    if (!take(arguments, {index}, views, &views_taken, {parameter_type.dims}, {is_float},"
                 f' "{name}: {parameter}")) goto end;'
             )
-        for number, (_, parameter, of) in enumerate(arrays):
-            out.append(f"    {of.c} {parameter} = AS_ARRAY({of.c}, views[{number}]);")
+        for number, (_, parameter, parameter_type) in enumerate(arrays):
+            lines.append(
+                f"    {parameter_type.c} {parameter} = AS_ARRAY({parameter_type.c}, views[{number}]);"
+            )
         store = "" if result == VOID else "result = "
         values = f"({', '.join(parameter for parameter, _ in parameters)});"
         is_long = self.marks[name] == "long_entry"
         wide = ["#ifdef WIDE", f"    if (wide_entries_run) {store}{name}_wide{values}", "    else", "#endif"]
-        out += [
+        lines += [
             *(["    void *thread = python.leave();", *wide] if is_long else []),
             f"    {store}{name}{values}",
             *(["    python.enter(thread);"] if is_long else []),
@@ -229,7 +231,7 @@ class _Module:
             "}",
             "",
         ]
-        return "\n".join(out)
+        return "\n".join(lines)
 
 
 class _Function:
@@ -243,7 +245,7 @@ class _Function:
 
     def c(self) -> str:
         body = self._block(self.node.body, 1)
-        own = list(self.types.items())[len(self.parameters) :]
+        local_types = list(self.types.items())[len(self.parameters) :]
         for name in self.types:
             if name in KEYWORDS:
                 raise TranslationError(self.node, f"{name} is a word of C")
@@ -251,7 +253,7 @@ class _Function:
         begin = "static" if self.module.marks[self.name] == "entry" else "INLINE"
         zero = [
             f"    {c_type(kind)} {name} = {'{0}' if isinstance(kind, ArrayType) else '0'};"
-            for name, kind in own
+            for name, kind in local_types
         ]
         return "\n".join([f"{begin} {c_type(self.result)} {self.name}({head}) {{", *zero, *body, "}", ""])
 
@@ -298,10 +300,10 @@ class _Function:
         return [line if line.startswith("#") else line[4 * depth :] for line in self._block(body, depth + 1)]
 
     def _translate_if(self, node: ast.If, depth: int) -> list[str]:
-        out = [f"if ({self._test(node.test)}) {{", *self._inner(node.body, depth)]
+        lines = [f"if ({self._test(node.test)}) {{", *self._inner(node.body, depth)]
         if node.orelse:
-            out += ["} else {", *self._inner(node.orelse, depth)]
-        return [*out, "}"]
+            lines += ["} else {", *self._inner(node.orelse, depth)]
+        return [*lines, "}"]
 
     def _translate_for(self, node: ast.For, name: str, depth: int) -> list[str]:
         """Return a loop with its own counter, because a Python loop does not read its variable again."""
@@ -348,13 +350,15 @@ class _Function:
         """Return code that evaluates all values first and then stores them from left to right, as Python does."""
         if len(targets) != len(values):
             raise TranslationError(node, "another number of values than of names")
-        first, then = [], []
+        first, then_lines = [], []
         for target, value in zip(targets, values, strict=True):
             self.temporaries += 1
             code = self._root(value)
             first.append(f"    {c_type(code.type)} value_{self.temporaries} = {code.text};")
-            then.append("    " + self._store(target, Code(f"value_{self.temporaries}", code.type), node))
-        return ["{", *first, *then, "}"]
+            then_lines.append(
+                "    " + self._store(target, Code(f"value_{self.temporaries}", code.type), node)
+            )
+        return ["{", *first, *then_lines, "}"]
 
     def _store(self, target: ast.expr, value: Code, node: ast.AST) -> str:
         if isinstance(target, ast.Name):
@@ -507,11 +511,11 @@ class _Function:
         if any(isinstance(part, ast.Call) for index in indices for part in ast.walk(index)):
             raise TranslationError(node, "a call in an index")
         text = ", ".join(self._convert_type(INT, self._value(index), index) for index in indices)
-        left = array.type.dims - len(indices)
+        remaining_dims = array.type.dims - len(indices)
         name = f"{array.type.dims}({array.text}, {text})"
-        if left == 0:
+        if remaining_dims == 0:
             return Code(f"AT{name}", array.type.element)
-        if left == 1:
+        if remaining_dims == 1:
             return Code(
                 f"ROW{len(indices)}({array.type.c}, {array.text}, {text})", ArrayType(array.type.element, 1)
             )
@@ -545,7 +549,7 @@ class _Function:
             if len(parameters) != len(arguments):
                 raise TranslationError(node, f"{name} has {len(parameters)} parameters")
             pairs = zip(parameters, arguments, strict=True)
-            text = ", ".join(self._convert_type(kind, each, node) for (_, kind), each in pairs)
+            text = ", ".join(self._convert_type(kind, argument, node) for (_, kind), argument in pairs)
             return Code(f"{name}({text})", self.module.result(name))
         kinds = {argument.type for argument in arguments}
         if name in ("min", "max") and len(arguments) > 1 and kinds in ({FLOAT}, {INT}):

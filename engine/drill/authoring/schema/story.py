@@ -482,9 +482,9 @@ JsonSchema = JsonSchemaValue
 
 def schema() -> JsonSchema:
     """Return the JSON Schema of a scenario file, for editors; `name` is optional there."""
-    made = Scenario.model_json_schema(by_alias=True)
-    required = [key for key in made["required"] if key != "name"]
-    allowed = {key: _or_variant(part) for key, part in made.items()}
+    json_schema = Scenario.model_json_schema(by_alias=True)
+    required = [key for key in json_schema["required"] if key != "name"]
+    allowed = {key: _or_variant(part) for key, part in json_schema.items()}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **allowed, "required": required}
 
 
@@ -495,14 +495,14 @@ _VARIANT: Final = {"type": "string", "pattern": r"\{[a-z][a-z0-9_]{0,29}\}"}
 def _or_variant(part: object) -> object:
     """Allow a `{variant}` in place of a number, a choice or a name in *part* of a JSON Schema."""
     if isinstance(part, list):
-        return [_or_variant(each) for each in part]
+        return [_or_variant(item) for item in part]
     if not isinstance(part, dict):
         return part
-    plain = part.get("type") in ("integer", "number", "boolean") or (
+    is_plain_value = part.get("type") in ("integer", "number", "boolean") or (
         part.get("type") == "string" and bool({"pattern", "enum"} & part.keys())
     )
-    if not plain:
-        return {key: _or_variant(each) for key, each in part.items()}
-    about = {key: part[key] for key in ("title", "description", "default") if key in part}
-    rule = {key: each for key, each in part.items() if key not in about}
-    return {**about, "anyOf": [rule, _VARIANT]}
+    if not is_plain_value:
+        return {key: _or_variant(item) for key, item in part.items()}
+    description = {key: part[key] for key in ("title", "description", "default") if key in part}
+    rule = {key: item for key, item in part.items() if key not in description}
+    return {**description, "anyOf": [rule, _VARIANT]}
