@@ -70,17 +70,17 @@ class Announcer(WindowPart):
 
     def _show_progress(self, share: float) -> None:
         """Announce progress; the end of a search is the current time."""
-        was, self._searching = self._searching, share >= 0.0
+        was_searching, self._searching = self._searching, share >= 0.0
         drill = self._session.drill
-        if was and not self._searching and drill is not None and not drill.finished:
+        if was_searching and not self._searching and drill is not None and not drill.finished:
             self._announce_time(_paused(drill))
 
     def _announce_shown_moment(self) -> None:
         drill, live = self._session.drill, self._session.live
         if self._session.looking_back and drill is not None and live is not None:
             text = tr("Looking back at {moment} of {now}.")
-            moment, now = (formatting.run_time(each.world.t_s, 1) for each in (drill, live))
-            self._announce_time(text.format(moment=moment, now=now))
+            moment, live_moment = (formatting.run_time(shown_run.world.t_s, 1) for shown_run in (drill, live))
+            self._announce_time(text.format(moment=moment, now=live_moment))
 
     def _show_end(self, report: Report) -> None:
         """Announce the beginning of the debrief that is shown."""

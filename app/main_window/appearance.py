@@ -133,11 +133,11 @@ class Appearance(QObject):
 
     def step_font(self, step: int) -> None:
         """Step the text size up (1) or down (-1)."""
-        scales, now = settings.FONT_SCALES, self._store.get(settings.FONT_SCALE)
-        near = min(range(len(scales)), key=lambda index: abs(scales[index] - now))
-        wanted = scales[max(0, min(len(scales) - 1, near + step))]
-        if wanted != now:
-            self.set_font_scale(wanted)
+        scales, current_scale = settings.FONT_SCALES, self._store.get(settings.FONT_SCALE)
+        nearest_index = min(range(len(scales)), key=lambda index: abs(scales[index] - current_scale))
+        new_scale = scales[max(0, min(len(scales) - 1, nearest_index + step))]
+        if new_scale != current_scale:
+            self.set_font_scale(new_scale)
 
     def toggle_contrast(self) -> None:
         """Toggle high contrast and the previous theme."""

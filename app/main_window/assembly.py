@@ -248,8 +248,8 @@ class Assembly(QObject):
         self._recent = RecentFiles(self._store, self._window)
         for signal in (self._files.opened, self._editing.file_opened):
             signal.connect(self._recent.add)
-        for wanted in (self._recent.file_wanted, self._bundling.run_wanted):
-            wanted.connect(self._files.open)
+        for file_signal in (self._recent.file_wanted, self._bundling.run_wanted):
+            file_signal.connect(self._files.open)
 
     def _make_auxiliary_parts(self) -> None:
         """Create first run and help, announcements, the palette, and checks of the installation."""
@@ -291,7 +291,7 @@ class Assembly(QObject):
             ),
             actions.PROGRESS: (mark("&Progress"), self._progress.show),
         }
-        others: dict[str, Callable[[QMenu], object]] = {
+        other_menus: dict[str, Callable[[QMenu], object]] = {
             actions.START_CLASS: self._put_start_class,
             actions.RECENT: lambda menu: menu.addMenu(self._recent.menu),
             actions.LAYOUT: self._appearance.fill_layout,
@@ -299,7 +299,7 @@ class Assembly(QObject):
             **{name: partial(_put, text=text, do=do) for name, (text, do) in entries.items()},
         }
         queries = {f"query.{name}": action for name, action in self._console.tools.items()}
-        actions.fill_bar(self._window.menus, self._actions.by_name | queries, others)
+        actions.fill_bar(self._window.menus, self._actions.by_name | queries, other_menus)
         acts = (
             self._connect_run_actions()
             | self._connect_time_actions()

@@ -61,12 +61,12 @@ class BundleDialogs(WindowPart):
         assert self.maker is not None
         suggested = str(Path.home() / f"{run_scenario.slug(self.maker.title_field.text())}{bundle.SUFFIX}")
         kinds = tr("Bundles (*.mirrordrill)")
-        chosen, _ = QFileDialog.getSaveFileName(self._window, tr("Export as a bundle"), suggested, kinds)
-        if chosen:
-            file = Path(chosen)
-            named = file if file.suffix == bundle.SUFFIX else file.with_name(file.name + bundle.SUFFIX)
+        chosen_file, _ = QFileDialog.getSaveFileName(self._window, tr("Export as a bundle"), suggested, kinds)
+        if chosen_file:
+            file = Path(chosen_file)
+            bundle_file = file if file.suffix == bundle.SUFFIX else file.with_name(file.name + bundle.SUFFIX)
             # the dialog has already asked for permission to replace this file
-            self.write(named, replace=named == file)
+            self.write(bundle_file, replace=bundle_file == file)
 
     def write(self, file: Path, replace: bool) -> None:
         """Write the described bundle to *file*; show problems."""
@@ -88,9 +88,9 @@ class BundleDialogs(WindowPart):
             text = tr("{file} cannot be written: {reason}.")
             self._notice.warn(text.format(file=file, reason=error.strerror))
         else:
-            what = trn("{n} drill", "{n} drills", len(scenarios)).format(n=len(scenarios))
+            drills_text = trn("{n} drill", "{n} drills", len(scenarios)).format(n=len(scenarios))
             text = tr("Saved: {file} ({what}). SHA-256 {sha}")
-            self._notice.show_info(text.format(file=file, what=what, sha=written_bundle.sha256))
+            self._notice.show_info(text.format(file=file, what=drills_text, sha=written_bundle.sha256))
 
     # --- imported bundles -----------------------------------------------------------------------------------
 

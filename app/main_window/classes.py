@@ -156,9 +156,15 @@ class Classes(QObject):
         folder.mkdir(parents=True, exist_ok=True)
         database = folder / f"{datetime.now():%Y-%m-%d %H-%M-%S}.sqlite"
         plan = database.with_suffix(".toml")
-        known = {"scenario": name, "mode": mode, "frozen": frozen, "reflect": reflect, "late": late_rule}
-        what = "".join(f"{key} = {json.dumps(value)}\n" for key, value in known.items())
-        plan.write_text(what + (TESTS if tests else ""), encoding="utf-8")
+        class_options = {
+            "scenario": name,
+            "mode": mode,
+            "frozen": frozen,
+            "reflect": reflect,
+            "late": late_rule,
+        }
+        options_text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in class_options.items())
+        plan.write_text(options_text + (TESTS if tests else ""), encoding="utf-8")
         self._hold(database, "--plan", str(plan), address=address)
 
     def reopen_class(self, database: Path) -> None:
@@ -210,8 +216,8 @@ class Classes(QObject):
 
         def read() -> None:
             text = bytes(process.readAllStandardOutput().data()).decode("utf-8", errors="replace")
-            *whole, self._partial_lines[command] = (self._partial_lines[command] + text).split("\n")
-            for line in whole:
+            *complete_lines, self._partial_lines[command] = (self._partial_lines[command] + text).split("\n")
+            for line in complete_lines:
                 on_line(line)
 
         def on_process_finished() -> None:
@@ -390,16 +396,20 @@ class Classes(QObject):
     def _report(self, name: str, names: bool) -> None:
         """Build the debrief of the class in a separate process, which replays every run."""
         process = QProcess(self)
-        said = [""]
+        report_lines = [""]
 
         def read() -> None:
-            said[0] = bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace").strip()
-            if said[0]:
-                self._show_on_dashboard(tr("Report: {so_far}").format(so_far=said[0].rpartition("\r")[2]))
+            report_lines[0] = (
+                bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace").strip()
+            )
+            if report_lines[0]:
+                self._show_on_dashboard(
+                    tr("Report: {so_far}").format(so_far=report_lines[0].rpartition("\r")[2])
+                )
 
         def on_report_finished(code: int) -> None:
             self._show_on_dashboard(
-                tr("The report is saved in {file}.").format(file=name) if code == 0 else said[0]
+                tr("The report is saved in {file}.").format(file=name) if code == 0 else report_lines[0]
             )
             process.deleteLater()
 
@@ -482,8 +492,8 @@ class Classes(QObject):
         self._leave_seat()
         try:
             file = Path(code)
-            where = read_handout(file) if file.suffix == SUFFIX or file.is_file() else invitation(code)
-            attendance = GuiSeat(where, name, consent, part)
+            target = read_handout(file) if file.suffix == SUFFIX or file.is_file() else invitation(code)
+            attendance = GuiSeat(target, name, consent, part)
         except (InvalidJoinCodeError, InvalidSeatLogError) as problem:
             self._show_join_problem(str(problem))
             return
@@ -525,7 +535,7 @@ class Classes(QObject):
 
     def stop(self) -> None:
         """Stop the class processes, because the window closes."""
-        held = self._store.get(settings.CLASS_HELD)
+        held_class = self._store.get(settings.CLASS_HELD)
         self._leave_seat()
         self.stop_host()
-        self._store.set(settings.CLASS_HELD, held)
+        self._store.set(settings.CLASS_HELD, held_class)

@@ -31,8 +31,8 @@ def list_targets(world: World, open_database: str = "") -> list[tuple[str, list[
     links += [ActionTarget("link", (client, server)) for client in world.clients for server in names]
     clients = [ActionTarget("client", (name,)) for name in world.clients]
     there = world.databases()
-    many = len(there) > DATABASES_OFFERED
-    databases = [ActionTarget("database", (name,)) for name in there if name == open_database or not many]
+    has_many = len(there) > DATABASES_OFFERED
+    databases = [ActionTarget("database", (name,)) for name in there if name == open_database or not has_many]
     return [
         (tr("Servers"), servers),
         (tr("Links"), links),
@@ -133,12 +133,12 @@ class PaletteCommands(WindowPart):
 
 def _in_english(named: Iterable[tuple[str, QAction]]) -> list[QAction]:
     """Return the actions of the key table, so that they are found by their English text in any language."""
-    found = []
+    english_actions = []
     for name, action in named:
         if name in keys.BY_NAME:
             action.setProperty(ALSO, keys.BY_NAME[name].text)
-        found.append(action)
-    return found
+        english_actions.append(action)
+    return english_actions
 
 
 def _collect_menu_only_entries(menu: QMenu, offered: set[QAction]) -> Iterator[Group]:

@@ -87,11 +87,11 @@ class FinishMoment(QObject):
 
     def proceed(self) -> None:
         """Open the debrief now."""
-        then, self._on_done = self._on_done, None
+        callback, self._on_done = self._on_done, None
         self._timer.stop()
-        if then is not None:
+        if callback is not None:
             self._notice.clear()
-            then()
+            callback()
 
     def _proceed_when_quiet(self) -> None:
         left_s = QUIET_S - guard().quiet_s
@@ -183,8 +183,8 @@ class DebriefPage(WindowPart):
         self._drill = self._session.live
         self._scenario = self._drill.scenario if self._drill is not None else None
         self._run_id = self._play.run_id
-        wanted = self._store.get(REFLECT_FIRST) or self._play.reflects
-        self._asks = bool(report["score"]["scored"]) and wanted
+        asks_for_reflection = self._store.get(REFLECT_FIRST) or self._play.reflects
+        self._asks = bool(report["score"]["scored"]) and asks_for_reflection
         is_requested = self._drill is not None and self._drill.ended_by is DrillEnd.ASKED
         if is_requested or not self._navigation.on_desk:
             self._notice.clear()
@@ -334,8 +334,8 @@ class DebriefPage(WindowPart):
         if recommendation is not None and recommendation.card.name != name:
             return recommendation.card.name
         path = next((path.drills for path in learning_paths().values() if name in path.drills), ())
-        after = path[path.index(name) + 1 :] if path else ()
-        return next((drill for drill in after if drill in self._library.summaries), "")
+        later_drills = path[path.index(name) + 1 :] if path else ()
+        return next((drill for drill in later_drills if drill in self._library.summaries), "")
 
     # --- analysis -------------------------------------------------------------------------------------------
 
@@ -378,9 +378,9 @@ class DebriefPage(WindowPart):
         plans = list(certificates.plans(drill))
         if effort > EXTRA_PLANS and self._account is not None:
             # the continuation must not require that the faults injected by the run are injected again
-            own = {item.line for item in drill.journal}
-            known = [move.best for move in self._account.moves if move.plan]
-            plans += [[item for item in best if item.line not in own] for best in known]
+            own_lines = {item.line for item in drill.journal}
+            known_moves = [move.best for move in self._account.moves if move.plan]
+            plans += [[item for item in best if item.line not in own_lines] for best in known_moves]
             work = build_account(drill, plans, node_limit=effort)
         else:
             work = build_account(drill, plans, on_progress=self._draw, node_limit=effort)
@@ -479,12 +479,12 @@ class DebriefPage(WindowPart):
             return
         ending, _ = EXPORTS[kind]
         name = f"{report['scenario']}-{report['seed']}{ending}"
-        chosen, _ = QFileDialog.getSaveFileName(self._window, tr("Save the debrief"), name, f"*{ending}")
-        if not chosen:
+        chosen_file, _ = QFileDialog.getSaveFileName(self._window, tr("Save the debrief"), name, f"*{ending}")
+        if not chosen_file:
             return
-        file = Path(chosen) if Path(chosen).suffix else Path(chosen + ending)
-        needed = self._account if kind in WITH_CURVE else self._source
-        if self._analysis.running and (needed is None or self._provisional):
+        file = Path(chosen_file) if Path(chosen_file).suffix else Path(chosen_file + ending)
+        needed_part = self._account if kind in WITH_CURVE else self._source
+        if self._analysis.running and (needed_part is None or self._provisional):
             self._waiting.append(partial(self._write, kind, file))
             self._notice.show_info(tr("The file is written when the analysis is finished."))
         else:
@@ -499,9 +499,9 @@ class DebriefPage(WindowPart):
         if self._source is None:
             self._notice.warn(tr("The analysis was canceled, so the file was not written."))
             return
-        player, played_at = signature.player(self._store), self._format_finish_time()
+        player, finish_time = signature.player(self._store), self._format_finish_time()
         source = replace(
-            self._source, player=player, played_at=played_at, account=self._account, lessons=self._lessons
+            self._source, player=player, played_at=finish_time, account=self._account, lessons=self._lessons
         )
         _, write = EXPORTS[kind]
         try:

@@ -171,11 +171,11 @@ class Desk(QMainWindow):
 
     def when_created(self, connect: Callable[[Kind], object], *names: str) -> None:
         """Call *connect* with each of these views, or with every view without *names*, as soon as it exists."""
-        chosen = names or NAMES
-        for name in chosen:
+        chosen_names = names or NAMES
+        for name in chosen_names:
             if name in self.views:
                 connect(cast(Kind, self.views[name]))
-        self.view_created.connect(lambda name, view: connect(view) if name in chosen else None)
+        self.view_created.connect(lambda name, view: connect(view) if name in chosen_names else None)
 
     def _add_dock(self, dock_spec: Dock) -> None:
         dock = QDockWidget(tr(dock_spec.title), self)
@@ -199,11 +199,11 @@ class Desk(QMainWindow):
 
         Hidden panels that still show it, because only its past was viewed, keep their content.
         """
-        known = any(shown_drill is drill for shown_drill in self._shown_drills.values())
+        is_shown_drill = any(shown_drill is drill for shown_drill in self._shown_drills.values())
         self._world, self._drill, self._parts = drill.world, drill, iter(())
         self._close_and_open()
         for name, view in self.views.items():
-            if not known or widget(view).isVisible():
+            if not is_shown_drill or widget(view).isVisible():
                 self._give(name, view)
 
     def show_moment(self, drill: Drill) -> None:
@@ -290,11 +290,11 @@ class Desk(QMainWindow):
         """Close the panels that this run does not need, and reopen those that an earlier run had closed."""
         for place in PLACES:
             dock = self.docks[place.name]
-            closed = bool(self._find_closed_reason(place))
-            if closed and not dock.isHidden():
+            was_closed = bool(self._find_closed_reason(place))
+            if was_closed and not dock.isHidden():
                 self._taken.add(place.name)
                 dock.setVisible(False)
-            elif not closed and place.name in self._taken:
+            elif not was_closed and place.name in self._taken:
                 self._taken.remove(place.name)
                 dock.setVisible(True)
 
@@ -319,10 +319,10 @@ class Desk(QMainWindow):
         if not widget(self.view(name)).isVisible():
             self.unzoom()
         if dock is not None:
-            comes = dock.isHidden()
+            is_opened = dock.isHidden()
             dock.show()
             dock.raise_()
-            if comes and name == "explorer" and not self.docks["brief"].isHidden():
+            if is_opened and name == "explorer" and not self.docks["brief"].isHidden():
                 shares = [round(1000 * (1.0 - EXPLORER_SHARE)), round(1000 * EXPLORER_SHARE)]
                 self.resizeDocks([self.docks["brief"], dock], shares, Qt.Orientation.Vertical)
                 width = max(dock.width(), round(EXPLORER_UNITS * self.fontMetrics().height()))
@@ -340,8 +340,8 @@ class Desk(QMainWindow):
             return
         keys = self.window().focusWidget()
         self._zoomed = self.saveState(LAYOUT_VERSION)
-        for other, dock in self.docks.items():
-            dock.setVisible(other == name)
+        for other_name, dock in self.docks.items():
+            dock.setVisible(other_name == name)
         self._middle.setVisible(name not in self.docks)
         if keys is not None and keys.isVisible():
             keys.setFocus()
@@ -455,8 +455,8 @@ class Desk(QMainWindow):
         """Widen the left area for larger text, also in a restored layout."""
         for dock in PLACES:
             if dock.area == _LEFT:
-                least = 0 if self.narrow else self._left_px()
-                self.docks[dock.name].widget().setMinimumWidth(least)
+                width_min = 0 if self.narrow else self._left_px()
+                self.docks[dock.name].widget().setMinimumWidth(width_min)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -527,8 +527,8 @@ class Desk(QMainWindow):
             return
         for dock in self.docks.values():
             tabbed = bool(self.tabifiedDockWidgets(dock)) and not dock.isFloating()
-            plain = dock.titleBarWidget() is not None
-            if tabbed != plain:
+            has_plain_bar = dock.titleBarWidget() is not None
+            if tabbed != has_plain_bar:
                 before = dock.titleBarWidget()
                 # None: the default title bar
                 dock.setTitleBarWidget(QWidget() if tabbed else cast(QWidget, None))

@@ -69,8 +69,8 @@ class DeskPage(QWidget):
 
     def _fit(self) -> None:
         """Move the timeline to a row below the clock if it would be too short next to it."""
-        beside = self.transport.minimumSizeHint().width() + self._finish.sizeHint().width()
-        two_rows = self.width() < beside + TIMELINE_UNITS * self.fontMetrics().height()
+        needed_width = self.transport.minimumSizeHint().width() + self._finish.sizeHint().width()
+        two_rows = self.width() < needed_width + TIMELINE_UNITS * self.fontMetrics().height()
         if two_rows == self._two_rows:
             return
         self._two_rows, row = two_rows, int(two_rows)
@@ -198,8 +198,10 @@ class DeskConnection(WindowPart):
         session.lagging.connect(transport.show_lag)
         session.progress.connect(transport.show_progress)
         session.running_changed.connect(page.show_running)
-        for changed in (session.running_changed, session.speed_changed):
-            changed.connect(lambda _: desk.show_pace(session.running, session.speed > MOVING_SPEED_MAX))
+        for changed_signal in (session.running_changed, session.speed_changed):
+            changed_signal.connect(
+                lambda _: desk.show_pace(session.running, session.speed > MOVING_SPEED_MAX)
+            )
         transport.speed_chosen.connect(session.set_speed)
         session.running_changed.connect(console.tabs.show_running)
 

@@ -60,10 +60,10 @@ class Doctor(WindowPart):
     def save_bundle(self) -> None:
         """Ask for a file and write the bundle to it."""
         title, kind = tr("Save a support bundle"), tr("Zip files (*.zip)")
-        chosen, _ = QFileDialog.getSaveFileName(self._window, title, "mirrordrill-support.zip", kind)
-        if not chosen:
+        chosen_file, _ = QFileDialog.getSaveFileName(self._window, title, "mirrordrill-support.zip", kind)
+        if not chosen_file:
             return
-        file = Path(chosen)
+        file = Path(chosen_file)
         try:
             members = support.write_bundle(file, self.findings or self._check_profile(), self._profile)
         except support.SupportBundleError as problem:
@@ -91,8 +91,8 @@ class Doctor(WindowPart):
         self._partial_line += bytes(self._process.readAllStandardOutput().data()).decode(
             "utf-8", errors="replace"
         )
-        *whole, self._partial_line = self._partial_line.split("\n")
-        for line in whole:
+        *complete_lines, self._partial_line = self._partial_line.split("\n")
+        for line in complete_lines:
             try:
                 finding = from_line(line)
             except ValueError:  # the finding is only a remark of a library

@@ -74,12 +74,14 @@ def examples(drill: Drill) -> list[str]:
     """Return conditions about this drill's objects, without the goals' own."""
     world = drill.world
     databases, servers = world.databases(), list(world.instances)
-    found = [f"{database} is SYNCHRONIZED" for database in databases[:1]]
-    found += [f"redo_queue_kb({database}) == 0" for database in databases[:1]]
-    found += [f"not {database} is serving" for database in databases[:1]]
-    found += [f"{database} on {servers[1]} is PRINCIPAL" for database in databases[:1] if len(servers) > 1]
-    found += [f"downtime_s({database}) > 30" for database in databases[:1]]
-    return [text for text in found if not _problem(drill, text)]
+    example_list = [f"{database} is SYNCHRONIZED" for database in databases[:1]]
+    example_list += [f"redo_queue_kb({database}) == 0" for database in databases[:1]]
+    example_list += [f"not {database} is serving" for database in databases[:1]]
+    example_list += [
+        f"{database} on {servers[1]} is PRINCIPAL" for database in databases[:1] if len(servers) > 1
+    ]
+    example_list += [f"downtime_s({database}) > 30" for database in databases[:1]]
+    return [text for text in example_list if not _problem(drill, text)]
 
 
 def _problem(drill: Drill, text: str) -> str:

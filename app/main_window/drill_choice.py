@@ -62,8 +62,8 @@ class DrillChoice(WindowPart):
                 return
             self._navigation.leave_run()
             self._show(generated.scenario, generated.seed)
-            other = tr("No new drill of level {level} could be generated. This is an existing one.")
-            missed = [] if generated.difficulty == level else [other.format(level=tr(level))]
+            other_text = tr("No new drill of level {level} could be generated. This is an existing one.")
+            missed = [] if generated.difficulty == level else [other_text.format(level=tr(level))]
             self._notice.show_info(" ".join((*missed, generated.description)))
 
         self._session.work(generate_drill(candidates(scenarios, level), level), show)

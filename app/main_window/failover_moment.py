@@ -65,10 +65,10 @@ def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar)
     """Ask for a file and write the film; the button shows the progress."""
     button = stage.buttons[EXPORT]
     kinds = "GIF (*.gif);;MP4 (*.mp4)"
-    file, chosen = QFileDialog.getSaveFileName(stage, tr("Export as GIF or MP4"), "failover.gif", kinds)
+    file, chosen_kind = QFileDialog.getSaveFileName(stage, tr("Export as GIF or MP4"), "failover.gif", kinds)
     if not file:
         return
-    if chosen.startswith("MP4"):
+    if chosen_kind.startswith("MP4"):
         file = str(Path(file).with_suffix(".mp4"))
     elif not Path(file).suffix:
         file += ".gif"
@@ -239,7 +239,12 @@ class FailoverMoment(WindowPart):
             down = {name for name, standing in drill.world.availability.items() if not standing.serving}
             databases = [e.database for e in began if e.kind == "availability" and e.database in down]
             expected = next(
-                (found for name in databases if (found := find_expected(drill, name)) is not None), None
+                (
+                    expected_failover
+                    for name in databases
+                    if (expected_failover := find_expected(drill, name)) is not None
+                ),
+                None,
             )
             if expected is None:
                 self._offer_reasons(databases)
@@ -309,9 +314,9 @@ class FailoverMoment(WindowPart):
         self._open()
         self._session.pause()
         self.state = WHY
-        still = bool(self._store.get(settings.REDUCED_MOTION))
-        self._reveal_to(len(self._why.rows) if still else 0)
-        self._run_reveal(not still)
+        is_still = bool(self._store.get(settings.REDUCED_MOTION))
+        self._reveal_to(len(self._why.rows) if is_still else 0)
+        self._run_reveal(not is_still)
 
     def _reveal_to(self, count: int) -> None:
         if self.state != WHY or self._why is None:

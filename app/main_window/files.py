@@ -120,10 +120,10 @@ class Scripts(WindowPart):
 
         Return the written file.
         """
-        chosen, kind = QFileDialog.getSaveFileName(self._window, title, suggested, kinds)
-        if not chosen:
+        chosen_file, kind = QFileDialog.getSaveFileName(self._window, title, suggested, kinds)
+        if not chosen_file:
             return None
-        file = Path(chosen)
+        file = Path(chosen_file)
         if not file.suffix:
             file = file.with_name(file.name + kind[kind.index("*") + 1 : kind.index(")")])
         try:
@@ -215,9 +215,9 @@ class Files(WindowPart):
         try:
             opened_bundle = bundle.read(file)
         except BundleError as refused:
-            more = len(refused.problems) - TOLD_MAX
+            more_count = len(refused.problems) - TOLD_MAX
             lines = [str(problem) for problem in refused.problems[:TOLD_MAX]]
-            lines += [tr("and {n} more problems").format(n=more)] if more > 0 else []
+            lines += [tr("and {n} more problems").format(n=more_count)] if more_count > 0 else []
             self._notice.warn(escape_invisible("\n".join(lines)))
             return
         self._gate.admit_bundle(opened_bundle)

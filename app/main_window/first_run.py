@@ -137,8 +137,8 @@ class FirstRun(WindowPart):
         drill = self._drill
         if drill is None:
             return []
-        back = any(map(first_run.is_client_back, drill.events))
-        return make_captions(drill.events, drill.report() if back else None)
+        is_back = any(map(first_run.is_client_back, drill.events))
+        return make_captions(drill.events, drill.report() if is_back else None)
 
     def _show_caption(self) -> None:
         caption = self._captions()[self._shown_count]

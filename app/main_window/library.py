@@ -68,8 +68,8 @@ class Library:
     def cards(self) -> list[Card]:
         """Return all that can be played, in order."""
         order = sorted(self.summaries.values(), key=sort_key)
-        standing, begun = self.progress(), self._load_begun_scenarios()
-        return [self._card(summary, standing, begun) for summary in order]
+        standing, begun_scenarios = self.progress(), self._load_begun_scenarios()
+        return [self._card(summary, standing, begun_scenarios) for summary in order]
 
     def progress(self, current_time: datetime | None = None) -> LearnerProgress:
         """Return the learner's progress at *current_time* (None: now)."""

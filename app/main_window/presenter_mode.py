@@ -148,8 +148,8 @@ class PresenterMode(WindowPart):
 
 
 def _scale(text: str) -> float:
-    known = {str(scale): scale for scale in settings.FONT_SCALES}
-    return known.get(text, 1.0)
+    scales_by_text = {str(scale): scale for scale in settings.FONT_SCALES}
+    return scales_by_text.get(text, 1.0)
 
 
 class TopologyNotes(WindowPart):

@@ -121,12 +121,14 @@ class QuarantineGate(WindowPart):
         self._navigation.show_home()
         if drills:
             self._picker.choose_card(drills[0])
-        taken = sum(file.parent.name == "runs" for file in new_bundle)
-        counts = ((len(new_bundle) - taken, trn("{n} drill", "{n} drills", len(new_bundle) - taken)),
-                  (taken, trn("{n} recorded run", "{n} recorded runs", taken)))  # fmt: skip
-        what = ", ".join(text.format(n=count) for count, text in counts if count)
+        run_count = sum(file.parent.name == "runs" for file in new_bundle)
+        counts = ((len(new_bundle) - run_count, trn("{n} drill", "{n} drills", len(new_bundle) - run_count)),
+                  (run_count, trn("{n} recorded run", "{n} recorded runs", run_count)))  # fmt: skip
+        contents_text = ", ".join(text.format(n=count) for count, text in counts if count)
         message = tr("Imported from “{title}”: {what}. Drill ▸ Imported bundles lists and removes them.")
-        self._notice.show_info(message.format(title=escape_invisible(bundle.manifest.title), what=what))
+        self._notice.show_info(
+            message.format(title=escape_invisible(bundle.manifest.title), what=contents_text)
+        )
 
     def trust(self, text: str) -> None:
         """Trust *text*, which the user wrote here."""
@@ -225,14 +227,14 @@ class QuarantineGate(WindowPart):
         """Forget the texts with these SHA-256, so that they are shown again before they open."""
         self._keep(accepted_files.remove_entries(self._accepted, digests))
         self._fill()
-        still = len(set(digests) & _collect_local_hashes())
-        if still:
+        remaining_count = len(set(digests) & _collect_local_hashes())
+        if remaining_count:
             text = trn(
                 "{n} of them is still among your drills and opens without a question until you remove it.",
                 "{n} of them are still among your drills and open without a question until you remove them.",
-                still,
+                remaining_count,
             )
-            self._notice.show_info(text.format(n=still))
+            self._notice.show_info(text.format(n=remaining_count))
 
     def _fill(self) -> None:
         if self.listed is not None:

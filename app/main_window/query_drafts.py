@@ -72,12 +72,12 @@ class QueryDrafts(WindowPart):
         """Offer the closed windows of the last session again; from now on texts are stored."""
         drafts = self._load_drafts()
         self._resumable = {str(run.run_id) for run in self._play.unfinished()}
-        closed = [
+        closed_drafts = [
             ClosedWindow(server_of(key.rpartition("/")[2]), text)
             for key, text in drafts.items()
             if key.partition("/")[0] != OF_A_RUN and text.strip()
         ]
-        self._console.tabs.keep_closed(closed)
+        self._console.tabs.keep_closed(closed_drafts)
         self._console.drafts_changed.connect(self._save_pause.changed)
 
     def begin(self, drill: Drill) -> None:
@@ -86,18 +86,20 @@ class QueryDrafts(WindowPart):
         if tree is not None and tree is self._of:
             return
         self.save()
-        left = self._console.drafts() if self._of is not None or self._title else {}
-        closed = [
-            ClosedWindow(server_of(name), text, self._title) for name, text in left.items() if text.strip()
+        left_drafts = self._console.drafts() if self._of is not None or self._title else {}
+        closed_drafts = [
+            ClosedWindow(server_of(name), text, self._title)
+            for name, text in left_drafts.items()
+            if text.strip()
         ]
         self._of, self._title = tree, drill.scenario.title
         self._run_known = 0
         run = f"{OF_A_RUN}/{self._run}/"
-        found = {
+        stored_drafts = {
             key.removeprefix(run): text for key, text in self._load_drafts().items() if key.startswith(run)
         }
         self._resumable = {str(run.run_id) for run in self._play.unfinished()}
-        self._console.begin_run(drill.world, found, closed)
+        self._console.begin_run(drill.world, stored_drafts, closed_drafts)
 
     @property
     def _run(self) -> int:
@@ -120,15 +122,15 @@ class QueryDrafts(WindowPart):
 
         Texts of runs that can be continued stay.
         """
-        for number, closed in enumerate(self._console.tabs.closed):
-            yield f"{CLOSED}/{number}/{closed.server}", closed.text
+        for number, closed_window in enumerate(self._console.tabs.closed):
+            yield f"{CLOSED}/{number}/{closed_window.server}", closed_window.text
         prefix = f"{OF_A_RUN}/{self._run}/"
         if self._of is not None:
             for name, text in self._console.drafts().items():
                 yield f"{prefix}{name}", text
         for key in saved_keys:
-            of_another = key.startswith(f"{OF_A_RUN}/") and not (self._of and key.startswith(prefix))
-            if of_another and key.split("/")[1] in self._resumable:
+            belongs_to_other = key.startswith(f"{OF_A_RUN}/") and not (self._of and key.startswith(prefix))
+            if belongs_to_other and key.split("/")[1] in self._resumable:
                 yield key, None
 
     def save(self) -> None:
@@ -138,11 +140,11 @@ class QueryDrafts(WindowPart):
             return
         drafts = self._profile.drafts
         try:
-            known = self._keys()
-            wanted = dict(self._select_drafts(known))
-            for key in set(known) - set(wanted):
+            known_keys = self._keys()
+            wanted_drafts = dict(self._select_drafts(known_keys))
+            for key in set(known_keys) - set(wanted_drafts):
                 drafts.delete(key)
-            for key, text in wanted.items():
+            for key, text in wanted_drafts.items():
                 if text is not None and drafts.load(key) != text:
                     drafts.save(key, text)
         except StorageError as problem:

@@ -227,11 +227,11 @@ class ReplayControls(WindowPart):
         drill, live_drill = self._session.drill, self._session.live
         if drill is None or live_drill is None:
             return
-        done = len(drill.journal) + offset
-        if done <= 0:
+        input_count = len(drill.journal) + offset
+        if input_count <= 0:
             self._session.show_moment(0, before_inputs=True)
-        elif done <= len(live_drill.journal):
-            self._session.show_moment(live_drill.journal[done - 1].tick)
+        elif input_count <= len(live_drill.journal):
+            self._session.show_moment(live_drill.journal[input_count - 1].tick)
 
     def continue_from_moment(self) -> None:
         """Start a branch from the shown time."""
@@ -262,10 +262,10 @@ class ReplayControls(WindowPart):
         live = self._session.live
         if drill is None or live is None:
             return
-        seen = (id(live), len(live.events))
-        if not self._session.looking_back or seen != self._shown_position:
+        seen_state = (id(live), len(live.events))
+        if not self._session.looking_back or seen_state != self._shown_position:
             self._timeline.show_drill(live)
-            self._shown_position = seen
+            self._shown_position = seen_state
         self._show_world(None)
 
     def _add_events(self, events: list[Event]) -> None:

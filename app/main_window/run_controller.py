@@ -103,9 +103,9 @@ class RunController(QObject):
         if self._profile is None or drill is None or run_id is None or not drill.terms.truth:
             return
         if any(event.kind == "goal" for event in events):
-            met = sum(state.is_reached for state in drill.goals.values())
+            met_count = sum(state.is_reached for state in drill.goals.values())
             with suppress(StorageError):
-                self._profile.store_goals(run_id, met, len(drill.goals))
+                self._profile.store_goals(run_id, met_count, len(drill.goals))
 
     # --- start of a run -------------------------------------------------------------------------------------
 
@@ -245,8 +245,8 @@ class RunController(QObject):
                 self._report_problem(problem)
                 return
             run_id = self._runs.get(name)
-            over = history.drill.finished or run_id is None
-            self._open(history, NoRecorder() if over or run_id is None else self._recorder_of(run_id))
+            is_over = history.drill.finished or run_id is None
+            self._open(history, NoRecorder() if is_over or run_id is None else self._recorder_of(run_id))
             self.branches_changed.emit()
 
         self._session.work(tree.recalling(name), open_branch, on_error=self._report_problem)
@@ -323,8 +323,8 @@ class RunController(QObject):
         Nothing is recorded until it is taken over.
         """
         history = History(Drill(scenario, seed, DrillMode.PRACTICE))
-        begin, due = find_retry_start(best)  # the person who takes over needs time to act
-        end = default_end(history.drill, max([due, *(item.tick for item in best.plan)]))
+        begin, due_tick = find_retry_start(best)  # the person who takes over needs time to act
+        end = default_end(history.drill, max([due_tick, *(item.tick for item in best.plan)]))
 
         def start_watching(_: History) -> None:
             self.leave()
@@ -432,9 +432,9 @@ class RunController(QObject):
             return False
 
     def _on_loaded(self, history: History) -> None:
-        then, self._then = self._then, None
-        if then is not None:
-            then(history)
+        callback, self._then = self._then, None
+        if callback is not None:
+            callback(history)
 
     def _on_resumed(self, history: History, run_id: RunId) -> None:
         self._take_tree(history, run_id)

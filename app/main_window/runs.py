@@ -51,14 +51,15 @@ class FinishedRuns(WindowPart):
         if names[0] == names[1]:
             names = _name(runs[left_run_id], "%H:%M:%S"), _name(runs[right_run_id], "%H:%M:%S")
         titles = dict.fromkeys(self._library.title(str(report["scenario"])) for report in reports)
-        one, other = reports
+        left_report, right_report = reports
         self._navigation.show_page(self.page, tr("Two runs side by side"))
         self.page.show_pair(
             " / ".join(titles),
             names,
-            run_comparison.remark(one, other),
-            run_comparison.figures(one, other) + run_comparison.points(one, other),
-            run_comparison.list_compared_actions(one, other),
+            run_comparison.remark(left_report, right_report),
+            run_comparison.figures(left_report, right_report)
+            + run_comparison.points(left_report, right_report),
+            run_comparison.list_compared_actions(left_report, right_report),
         )
 
     def _ask(self, runs: Sequence[FinishedRun]) -> None:
@@ -85,9 +86,9 @@ class FinishedRuns(WindowPart):
         keep = box.addButton(QMessageBox.StandardButton.Cancel)
         box.setDefaultButton(keep)
         box.exec()
-        chosen = box.clickedButton() is delete
+        is_confirmed = box.clickedButton() is delete
         box.deleteLater()
-        if chosen:
+        if is_confirmed:
             self.delete([run.run_id for run in runs])
 
     def delete(self, run_ids: Sequence[int]) -> None:

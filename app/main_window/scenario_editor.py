@@ -52,15 +52,15 @@ class ScenarioSaver(WindowPart):
             folder.mkdir(parents=True, exist_ok=True)
         except OSError:
             folder = Path.home()
-        chosen, _ = QFileDialog.getSaveFileName(
+        chosen_file, _ = QFileDialog.getSaveFileName(
             self._window, title, str(folder / suggested), tr("Scenarios (*.toml)")
         )
-        if not chosen:
+        if not chosen_file:
             return None
-        path = Path(chosen)
-        named = path.with_name(f"{run_scenario.slug(path.stem)}.toml")
-        needs_no_question = named in (path, current) or not named.exists()
-        return named if needs_no_question or self._may_replace(named) else None
+        path = Path(chosen_file)
+        named_file = path.with_name(f"{run_scenario.slug(path.stem)}.toml")
+        needs_no_question = named_file in (path, current) or not named_file.exists()
+        return named_file if needs_no_question or self._may_replace(named_file) else None
 
     def write(self, file: Path, text: str) -> bool:
         """Write *text* to *file*, completely or not at all, and mark it as accepted.
@@ -216,9 +216,9 @@ class EditorLauncher(WindowPart):
         folder = scenario_files.own_folder()
         start = str(folder if folder.is_dir() else Path.home())
         kinds = tr("Scenarios (*.toml)")
-        chosen, _ = QFileDialog.getOpenFileName(self._window, tr("Open a scenario"), start, kinds)
-        if chosen:
-            self.open_file(chosen)
+        chosen_file, _ = QFileDialog.getOpenFileName(self._window, tr("Open a scenario"), start, kinds)
+        if chosen_file:
+            self.open_file(chosen_file)
 
     def open_file(self, name: str) -> None:
         """Open the scenario with that name or path; a shipped or imported one is opened as a copy."""
@@ -288,8 +288,8 @@ class EditorLauncher(WindowPart):
         """Ask for a file and save the scenario."""
         page = self.page
         page.form.finish()
-        named = page.file is not None or page.draft_name
-        suggested = page.file_name if named else f"{_title(page.text.toPlainText()) or NEW}.toml"
+        has_name = page.file is not None or page.draft_name
+        suggested = page.file_name if has_name else f"{_title(page.text.toPlainText()) or NEW}.toml"
         file = self._saver.ask(tr("Save the scenario"), suggested, page.file)
         if file is not None:
             self.write(file)
@@ -376,12 +376,12 @@ class EditorLauncher(WindowPart):
 
 def _copy_name(name: str) -> str:
     """Return the default name for a copy of the drill *name*. No other drill has this name."""
-    made = bare = f"{run_scenario.slug(name)[:NAME_KEPT]}-copy"
+    candidate = base_name = f"{run_scenario.slug(name)[:NAME_KEPT]}-copy"
     folder, number = scenario_files.own_folder(), 1
-    while scenario_files.is_shipped_name(made) or (folder / f"{made}.toml").exists():
+    while scenario_files.is_shipped_name(candidate) or (folder / f"{candidate}.toml").exists():
         number += 1
-        made = f"{bare}-{number}"
-    return made
+        candidate = f"{base_name}-{number}"
+    return candidate
 
 
 def _title(text: str) -> str:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 def player(store: WindowSettings) -> str:
     """Return the entered name, or else the name of the account."""
-    chosen = store.get(settings.PLAYER)
-    if chosen:
-        return chosen
+    chosen_name = store.get(settings.PLAYER)
+    if chosen_name:
+        return chosen_name
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # an account without a user name

@@ -71,12 +71,12 @@ class SlotErrors:
         text = tr("An internal error occurred: {error!r}.").format(error=error)
         box = self._box = QMessageBox(QMessageBox.Icon.Critical, TITLE, text, parent=self._window)
         box.setTextFormat(Qt.TextFormat.PlainText)
-        about = tr("The run is paused. If the window looks wrong, leave the run.")
+        advice_text = tr("The run is paused. If the window looks wrong, leave the run.")
         if self._is_recorded():
-            about += " " + tr("The run is recorded. You can resume it from the start page.")
+            advice_text += " " + tr("The run is recorded. You can resume it from the start page.")
         if log_path is not None:
-            about += "\n" + tr("Details are in {file}.").format(file=log_path)
-        box.setInformativeText(about)
+            advice_text += "\n" + tr("Details are in {file}.").format(file=log_path)
+        box.setInformativeText(advice_text)
         box.setDetailedText(details)
         box.finished.connect(self._forget_box)
         box.open()

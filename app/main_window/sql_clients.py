@@ -175,7 +175,7 @@ class ClientPorts(WindowPart):
         assert self.listener is not None
         world = self.listener.world
         instance = world.listeners.get(server) or server
-        own_databases = [database for at, database in world.copies if at == instance]
+        own_databases = [database for copy_server, database in world.copies if copy_server == instance]
         return [*sorted(set(own_databases)), "master"]
 
 

@@ -136,7 +136,7 @@ def windows_modules() -> Iterator[str]:
 
     Plot modules are excluded: pyqtgraph takes 120 ms and is imported with the first plot.
     """
-    parts = [found.name for found in iter_modules([str(Path(__file__).parent)], "app.main_window.")]
+    parts = [module.name for module in iter_modules([str(Path(__file__).parent)], "app.main_window.")]
     yield from (name for name in parts if name not in (ALL, *WITH_FIRST_USE))
     yield ALL
 
@@ -214,8 +214,10 @@ def settle() -> None:
 
 def speak(app: QApplication, store: WindowSettings) -> None:
     """Set the language of this start: from the environment, else from the menu, else from the system."""
-    wanted = os.environ.get(language.ENVIRONMENT, "")
-    language.use(language.choose_language(wanted, store.get(settings.LANGUAGE), QLocale.system().name()))
+    requested_language = os.environ.get(language.ENVIRONMENT, "")
+    language.use(
+        language.choose_language(requested_language, store.get(settings.LANGUAGE), QLocale.system().name())
+    )
     if language.current() not in (language.ENGLISH, language.PSEUDO):
         words = QTranslator(app)
         folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)

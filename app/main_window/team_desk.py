@@ -145,8 +145,8 @@ class TeamDesk(QWidget):
             self._show_state()
 
     def _show_state(self) -> None:
-        lost = tr("Not connected to the team. Your inputs are sent when it answers again.")
-        self.state.setText(self._state if self._is_connected else lost)
+        notice_text = tr("Not connected to the team. Your inputs are sent when it answers again.")
+        self.state.setText(self._state if self._is_connected else notice_text)
 
     def _show_duties(self, message: RoleView) -> None:
         """Show the role, its goals and open questions, and the brief."""

@@ -241,9 +241,9 @@ class Teams(QObject):
 
 def _drain_messages(member: TeamMember) -> list[ToMember]:
     """Return all messages that have arrived."""
-    found: list[ToMember] = []
+    messages: list[ToMember] = []
     while True:
         try:
-            found.append(member.incoming.get_nowait())
+            messages.append(member.incoming.get_nowait())
         except Empty:
-            return found
+            return messages

@@ -107,8 +107,8 @@ class HelpKey(QObject):
 
     def _panel_with_keys(self) -> str:
         focus, page = QApplication.focusWidget(), self._pages.currentWidget()
-        around = {**self._panels, page.objectName(): page} if page is not None else self._panels
-        for name, view in around.items():
+        panels = {**self._panels, page.objectName(): page} if page is not None else self._panels
+        for name, view in panels.items():
             if focus is not None and (view is focus or view.isAncestorOf(focus)):
                 return name
         return ""

@@ -53,10 +53,10 @@ class ScreenFitter(QObject):
         if window.isMaximized() or window.isFullScreen() or not window.isVisible():
             return
         room, frame, box = window.screen().availableGeometry(), window.frameGeometry(), window.geometry()
-        wanted = constrain_rect(frame, room)
-        if wanted != frame:
+        wanted_rect = constrain_rect(frame, room)
+        if wanted_rect != frame:
             window.setGeometry(
-                wanted.adjusted(
+                wanted_rect.adjusted(
                     box.left() - frame.left(),
                     box.top() - frame.top(),
                     box.right() - frame.right(),
@@ -124,13 +124,13 @@ class MainWindow(QMainWindow):
         for signal in (self.picker.chosen, self.picker.edit_wanted, self.picker.fresh_wanted):
             signal.connect(lambda name, chosen=signal: self._repeat_when_ready(chosen, name))
         picker = self.picker
-        for wanted in (
+        for wanted_signal in (
             picker.history_wanted,
             picker.progress_wanted,
             picker.file_wanted,
             picker.watch_wanted,
         ):
-            wanted.connect(partial(self._repeat_when_ready, wanted))
+            wanted_signal.connect(partial(self._repeat_when_ready, wanted_signal))
         summaries = sorted(summary.load_summaries(folders.default_folder()).values(), key=summary.sort_key)
         self.picker.show_cards([Card.from_summary(scenario_summary) for scenario_summary in summaries], [])
         self.picker.take_focus()
@@ -160,8 +160,8 @@ class MainWindow(QMainWindow):
         self.is_ready = True
         self.statusBar().clearMessage()
         self.ready.emit()
-        then, self._pending_calls = self._pending_calls, []
-        for do in then:
+        callbacks, self._pending_calls = self._pending_calls, []
+        for do in callbacks:
             do()
 
     def show_status_bar(self) -> None:

@@ -181,14 +181,14 @@ class WindowSeat(QObject):
         if self._attendance.phase is SeatPhase.ENDED and self._orders.is_over:
             self._set_label(tr("the class has ended"))
             return
-        known = (
+        known_state = (
             (True, tr(LABELS[self._attendance.phase])),
             (link.hand is not None, tr("hand raised")),
             (self._orders.is_watched, tr("watched")),
             (link.held, tr("taken over")),
             (self._orders.is_frozen, tr("frozen") if self._is_run_started else tr("waiting for the start")),
         )
-        self._set_label("  ·  ".join(words for shows, words in known if shows))
+        self._set_label("  ·  ".join(words for shows, words in known_state if shows))
 
     def _set_label(self, label: str) -> None:
         if label != self._label:
@@ -444,8 +444,8 @@ class WindowSeat(QObject):
 
     def _announce_break(self, message: PaceState) -> None:
         if message.break_s is not None:
-            back = datetime.now() + timedelta(seconds=message.break_s)
-            self._notice.show_info(tr("Break until {time}.").format(time=f"{back:%H:%M}"))
+            end_time = datetime.now() + timedelta(seconds=message.break_s)
+            self._notice.show_info(tr("Break until {time}.").format(time=f"{end_time:%H:%M}"))
 
     def _apply_limit(self) -> None:
         """Stop at the instructor's limit, and where the run is ahead of the class clock; continue afterwards."""

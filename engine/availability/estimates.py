@@ -75,16 +75,16 @@ def estimate(world: World, copy: DatabaseCopy, cause: str) -> Estimate | None:
     if copy.stream is None or copy.availability.guid is None:
         return None
     source = world.flow.source_of(copy.stream)
-    own, at = world.flow.positions(source), world.flow.stream_positions(copy.stream)
+    source_position, stream_position = world.flow.positions(source), world.flow.stream_positions(copy.stream)
     detection_s, detected_by = _detection(world, copy, cause)
     return Estimate(
         copy.database,
         copy.server,
         detection_s,
         detected_by,
-        max(0.0, at.hardened_kb - at.redone_kb),
+        max(0.0, stream_position.hardened_kb - stream_position.redone_kb),
         world.flow.stream_reading(copy.stream).redo_kb_per_s,
-        max(0.0, own.flushed_kb - at.sent_kb),
+        max(0.0, source_position.flushed_kb - stream_position.sent_kb),
         world.flow.reading(source).log_generation_kb_per_s,
     )
 

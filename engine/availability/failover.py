@@ -281,9 +281,13 @@ def online(world: World, guid: int, server: str, since_tick: int) -> None:
 
 def _led_by(world: World, group: AvailabilityGroup, server: str, forced: bool) -> AvailabilityGroup:
     """Return the configuration that a new primary writes. No other copy is ready until it is synchronized."""
-    own = tuple((database, server) for database in group.databases if (server, database) in world.copies)
-    others = tuple(place for place in group.joined if place[1] != server) if forced else group.pending_suspend
-    return replace(group, primary=server, ready=tuple(sorted(own)), pending_suspend=others)
+    own_places = tuple(
+        (database, server) for database in group.databases if (server, database) in world.copies
+    )
+    other_places = (
+        tuple(place for place in group.joined if place[1] != server) if forced else group.pending_suspend
+    )
+    return replace(group, primary=server, ready=tuple(sorted(own_places)), pending_suspend=other_places)
 
 
 def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced: bool) -> None:

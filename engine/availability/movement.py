@@ -70,8 +70,10 @@ def _report_lost(world: World, server: str, guid: int) -> None:
             if copy.availability.peer(peer) is SyncState.SYNCHRONIZED or _set_ready(
                 world, copy.key, peer, False
             ):
-                still_lost = tuple(one for one in world.copies[copy.key].availability.lost if one != peer)
-                world.update_availability(copy.key, lost=still_lost)
+                still_lost_peers = tuple(
+                    lost_peer for lost_peer in world.copies[copy.key].availability.lost if lost_peer != peer
+                )
+                world.update_availability(copy.key, lost=still_lost_peers)
                 world.touch(guid)
 
 
@@ -80,8 +82,8 @@ def _give_up_role(world: World, server: str, guid: int) -> None:
     node, state = config.node_of(world, server), world.replicas[server, guid]
     group = node.config.group(guid) if node is not None else None
     role = node.config.role(group.name) if node is not None and group is not None else None
-    away = role is not None and role.state in (ResourceState.OFFLINE, ResourceState.FAILED)
-    if away and state.word is ReplicaWord.SECONDARY_NORMAL:
+    is_role_down = role is not None and role.state in (ResourceState.OFFLINE, ResourceState.FAILED)
+    if is_role_down and state.word is ReplicaWord.SECONDARY_NORMAL:
         replicas.set_state_word(
             world, server, guid, ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_CHANGED
         )
@@ -91,8 +93,8 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
     from_cluster = replicas.group_of(world, server, guid)
     if from_cluster is None or from_cluster.primary == server or not config.has_quorum(world, server):
         return
-    node, there = config.node_of(world, server), config.node_of(world, from_cluster.primary)
-    if node is None or there is None or not config.has_heartbeat(world, node.name, there.name):
+    node, primary_node = config.node_of(world, server), config.node_of(world, from_cluster.primary)
+    if node is None or primary_node is None or not config.has_heartbeat(world, node.name, primary_node.name):
         return
     lead = world.replicas.get((from_cluster.primary, guid))
     own_replica = world.replicas[server, guid]
@@ -162,8 +164,10 @@ def lose(world: World, key: Key, server: str) -> None:
     _set_closing(world, key, server, None)
     if peer_state is SyncState.SYNCHRONIZED:
         is_set = _set_ready(world, key, server, False)
-        lost = set(world.copies[key].availability.lost)
-        world.update_availability(key, lost=tuple(sorted(lost - {server} if is_set else lost | {server})))
+        lost_peers = set(world.copies[key].availability.lost)
+        world.update_availability(
+            key, lost=tuple(sorted(lost_peers - {server} if is_set else lost_peers | {server}))
+        )
     if not any(state is SyncState.SYNCHRONIZED for _, state in world.copies[key].availability.peers):
         fit_own_state(world, key)
 
@@ -200,7 +204,7 @@ def forget(world: World, key: Key, server: str) -> None:
     """Remove the copy on *server* from the group. The primary *key* no longer waits for it."""
     own_availability = world.copies[key].availability
     _set_closing(world, key, server, None)
-    peers = tuple(pair for pair in own_availability.peers if pair[0] != server)
+    peers = tuple(peer_state for peer_state in own_availability.peers if peer_state[0] != server)
     world.update_availability(
         key, peers=peers, lost=tuple(name for name in own_availability.lost if name != server)
     )
@@ -244,8 +248,8 @@ def _own_state(world: World, key: Key) -> SyncState:
 
 
 def _ready(group: AvailabilityGroup, database: str, server: str, ready: bool) -> AvailabilityGroup:
-    known = {*group.ready} - {(database, server)} | ({(database, server)} if ready else set())
-    return replace(group, ready=tuple(sorted(known)))
+    ready_places = {*group.ready} - {(database, server)} | ({(database, server)} if ready else set())
+    return replace(group, ready=tuple(sorted(ready_places)))
 
 
 def _set_ready(world: World, key: Key, server: str, ready: bool) -> bool:
@@ -256,7 +260,9 @@ def _set_ready(world: World, key: Key, server: str, ready: bool) -> bool:
 
 
 def _set_closing(world: World, key: Key, server: str, kb: float | None) -> None:
-    closing = {name: at for name, at in world.copies[key].availability.closing if name != server}
+    closing = {
+        name: close_tick for name, close_tick in world.copies[key].availability.closing if name != server
+    }
     if kb is not None:
         closing[server] = kb
     world.update_availability(key, closing=tuple(sorted(closing.items())))
@@ -356,8 +362,10 @@ def join(world: World, primary: Key, secondary: Key) -> None:
         new_kb = [file.added_kb for file in lead.extra_files if file not in follower.extra_files]
         world.call_after(0.0, "availability.replay", *secondary, min(new_kb, default=0.0))
     for server, kinds in ((primary[0], ("secondary", "primary")), (secondary[0], ("primary", "secondary"))):
-        other = secondary[0] if server == primary[0] else primary[0]
-        errorlog.write(world, server, 35266, *kinds, primary[1], other, replica_id(guid or 0, other))
+        other_server = secondary[0] if server == primary[0] else primary[0]
+        errorlog.write(
+            world, server, 35266, *kinds, primary[1], other_server, replica_id(guid or 0, other_server)
+        )
     replicas.set_state(world, secondary, SyncState.SYNCHRONIZING)
     replicas.set_peer_state(world, primary, secondary[0], SyncState.SYNCHRONIZING)
     fit_own_state(world, primary)
@@ -374,8 +382,8 @@ def _acknowledge_suspension(world: World, key: Key) -> None:
         return
     reason = SuspendReason.PARTNER
     errorlog.write(world, key[0], 35264, key[1], "partner", int(reason), f"SUSPEND_FROM_{reason.name}")
-    left = tuple(one for one in group.pending_suspend if one != place)
-    replicas.change(world, key[0], guid, lambda old: replace(old, pending_suspend=left))
+    pending_places = tuple(pending_place for pending_place in group.pending_suspend if pending_place != place)
+    replicas.change(world, key[0], guid, lambda old: replace(old, pending_suspend=pending_places))
 
 
 def _strand(world: World, primary: Key, secondary: Key) -> None:
@@ -473,12 +481,12 @@ def remove_places(group: AvailabilityGroup, is_removed: Callable[[Place], bool])
 
     A database without pairs is removed, too.
     """
-    joined = tuple(place for place in group.joined if not is_removed(place))
-    left = {database for database, _ in joined}
+    joined_places = tuple(place for place in group.joined if not is_removed(place))
+    remaining_databases = {database for database, _ in joined_places}
     return replace(
         group,
-        databases=tuple(database for database in group.databases if database in left),
-        joined=joined,
+        databases=tuple(database for database in group.databases if database in remaining_databases),
+        joined=joined_places,
         ready=tuple(place for place in group.ready if not is_removed(place)),
         pending_suspend=tuple(place for place in group.pending_suspend if not is_removed(place)),
     )

@@ -141,11 +141,11 @@ class AvailabilityPolicy(groups.GroupPolicy):
             own_availability.readers == "READ_ONLY" and read_intent
         )
         moving = own_availability.state in replicas.MOVING
-        still = own_availability.state is SyncState.NOT_SYNCHRONIZING
+        is_state_known = own_availability.state is SyncState.NOT_SYNCHRONIZING
         stays = connected if own_availability.suspended is not None else own_availability.reads_alone
         if own_availability.role is ReplicaRole.RESOLVING:
             return allowed and own_availability.reads_alone and stays
-        return allowed and (moving or (still and stays))
+        return allowed and (moving or (is_state_known and stays))
 
     def route(self, world: World, copy: DatabaseCopy, read_intent: bool) -> str | None:
         """Return the server to which the listener routes a connection; None if it stays.
@@ -214,13 +214,15 @@ class AvailabilityPolicy(groups.GroupPolicy):
 
     @override
     def stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
-        guid, mine = lead.availability.guid, lead.availability
+        guid, own_availability = lead.availability.guid, lead.availability
         contact = world.contacts.get((guid or 0, lead.server, follow.server))
-        suspended = mine.suspended is not None or follow.availability.suspended is not None
+        suspended = own_availability.suspended is not None or follow.availability.suspended is not None
         usable = not lead.disk_failed and not follow.disk_failed
         sending = contact is not None and contact.connected and not suspended and usable
-        waiting = follow.server in mine.lost or movement.required(world, lead, follow.server)
-        in_step = mine.peer(follow.server) is SyncState.SYNCHRONIZED or follow.server in dict(mine.closing)
+        waiting = follow.server in own_availability.lost or movement.required(world, lead, follow.server)
+        in_step = own_availability.peer(follow.server) is SyncState.SYNCHRONIZED or follow.server in dict(
+            own_availability.closing
+        )
         return StreamTerms(
             awaited=in_step or waiting,
             connected=sending or waiting,
@@ -235,9 +237,13 @@ class AvailabilityPolicy(groups.GroupPolicy):
 
     @override
     def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
-        wanted, setup, receiver = CrossingKind(0), world.flow.stream_setup(stream), world.streams[stream]
+        watched_crossings, setup, receiver = (
+            CrossingKind(0),
+            world.flow.stream_setup(stream),
+            world.streams[stream],
+        )
         if receiver is None:
-            return wanted
+            return watched_crossings
         is_behind = copy.availability.peer(receiver[0]) is SyncState.SYNCHRONIZING
         if (
             is_behind
@@ -245,11 +251,11 @@ class AvailabilityPolicy(groups.GroupPolicy):
             and setup.carrying
             and movement.synchronous(world, copy, receiver[0])
         ):
-            wanted |= CrossingKind.SEND_DONE
+            watched_crossings |= CrossingKind.SEND_DONE
         running = failover.running(world, copy)
         if running is not None and running.redo_done_tick is None and running.to_server == receiver[0]:
-            wanted |= CrossingKind.REDO_DONE
-        return wanted
+            watched_crossings |= CrossingKind.REDO_DONE
+        return watched_crossings
 
     @override
     def caught_up(self, world: World, stream: int) -> None:
@@ -262,9 +268,11 @@ class AvailabilityPolicy(groups.GroupPolicy):
     @override
     def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float] | None:
         group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
-        joined = [server for database, server in (group.joined if group else ()) if database == copy.database]
+        joined_servers = [
+            server for database, server in (group.joined if group else ()) if database == copy.database
+        ]
         other_copies = [
-            world.copies.get((server, copy.database)) for server in joined if server != copy.server
+            world.copies.get((server, copy.database)) for server in joined_servers if server != copy.server
         ]
         ends = [
             streams.end_of_log_kb(world, other_copy) for other_copy in other_copies if other_copy is not None
@@ -277,11 +285,15 @@ class AvailabilityPolicy(groups.GroupPolicy):
 
         [DOC: automatic page repair]
         """
-        guid, mine = copy.availability.guid or 0, copy.availability
-        servers = [server for server, state in mine.peers if state in replicas.MOVING]
-        if mine.role is ReplicaRole.SECONDARY:
+        guid, own_availability = copy.availability.guid or 0, copy.availability
+        servers = [server for server, state in own_availability.peers if state in replicas.MOVING]
+        if own_availability.role is ReplicaRole.SECONDARY:
             primary = world.replicas[copy.server, guid].primary
-            servers = [primary] if primary is not None and (waiting or mine.state in replicas.MOVING) else []
+            servers = (
+                [primary]
+                if primary is not None and (waiting or own_availability.state in replicas.MOVING)
+                else []
+            )
         elif not self.can_write(copy) or not (waiting or self.has_synchronized_copy(copy)):
             return []
         contacts = {server: world.contacts.get((guid, copy.server, server)) for server in servers}
@@ -332,8 +344,10 @@ class AvailabilityPolicy(groups.GroupPolicy):
         """
         if copy.availability.role is not ReplicaRole.SECONDARY:
             return None
-        half_made = copy.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING)
-        return not (half_made or copy.recovering or copy.disk_failed or copy.db_state is not DbState.ONLINE)
+        is_incomplete = copy.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING)
+        return not (
+            is_incomplete or copy.recovering or copy.disk_failed or copy.db_state is not DbState.ONLINE
+        )
 
     @override
     def catalog_changed(self, world: World, key: Key) -> None:
@@ -402,7 +416,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         known_groups = (
             replicas.group_of(world, server, number) for server, number in world.replicas if number == group
         )
-        found_group = next((one for one in known_groups if one is not None), None)
+        found_group = next((known_group for known_group in known_groups if known_group is not None), None)
         return (
             min(replica.session_timeout_s for replica in found_group.replicas)
             if found_group is not None

@@ -53,23 +53,23 @@ def _cluster(world: World, group: AvailabilityGroup) -> Iterator[FailoverPrecond
 
     [DOC: flexible failover policy]
     """
-    found = roles.find(world, group.name)
+    group_role = roles.find(world, group.name)
     forced = any(node.config.forced for node in world.nodes.values() if node.partition)
     yield FailoverPrecondition(
         say("the cluster was not started with forced quorum"),
         not forced,
         say("sys.dm_hadr_cluster: quorum_state_desc"),
     )
-    used, most = roles.failures_used(world, group.name)
+    used, failures_max = roles.failures_used(world, group.name)
     yield FailoverPrecondition(
         say(
             "failover limit of the availability group not reached (within {hours} h)",
-            hours=found[1].failover_period_h if found is not None else 6,
+            hours=group_role[1].failover_period_h if group_role is not None else 6,
         ),
-        used < most and (found is None or found[1].way != roles.EXHAUSTED),
+        used < failures_max and (group_role is None or group_role[1].way != roles.EXHAUSTED),
         say("cluster log: failoverCount; Failover Cluster Manager: role {role}", role=group.name),
         about="memory",
-        now=say("{used} of {most} used", used=used, most=most),
+        now=say("{used} of {most} used", used=used, most=failures_max),
     )
 
 
@@ -140,12 +140,12 @@ def _readiness(world: World, group: AvailabilityGroup, database: str, target: st
 
 
 def _loss(world: World, group: AvailabilityGroup) -> list[FailoverPrecondition]:
-    found = roles.find(world, group.name)
+    group_role = roles.find(world, group.name)
     node = config.node_of(world, group.primary)
-    healthy = found is not None and found[1].state is ResourceState.ONLINE
-    member = found is not None and node is not None and node.partition == found[0].partition
+    healthy = group_role is not None and group_role[1].state is ResourceState.ONLINE
+    member = group_role is not None and node is not None and node.partition == group_role[0].partition
     is_lost = not (healthy and member) or replicas.group_of(world, group.primary, group.guid) is None
-    observer = found[0].name if found is not None else group.primary
+    observer = group_role[0].name if group_role is not None else group.primary
     state, instance = world.replicas.get((group.primary, group.guid)), world.instances.get(group.primary)
     leads = state is not None and (
         state.role is ReplicaRole.PRIMARY or state.word is ReplicaWord.PRIMARY_PENDING
@@ -156,7 +156,7 @@ def _loss(world: World, group: AvailabilityGroup) -> list[FailoverPrecondition]:
             is_lost,
             say("cluster log of {node}", node=observer),
             about="beginning",
-            now=found[1].why if found is not None else "",
+            now=group_role[1].why if group_role is not None else "",
         ),
         FailoverPrecondition(
             say("the lease of the former primary has expired"),

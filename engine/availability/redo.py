@@ -70,8 +70,8 @@ def lock_schema(world: World, server: str, database: str, upto_kb: float) -> Non
     reader = next((name for name, client in sorted(world.clients.items()) if _reads(client, key)), "")
     before = copy.availability.redo_waits
     if reader != before:
-        since = copy.availability.redo_waits_since if before else world.tick
-        world.update_availability(key, redo_waits=reader, redo_waits_since=since)
+        since_tick = copy.availability.redo_waits_since if before else world.tick
+        world.update_availability(key, redo_waits=reader, redo_waits_since=since_tick)
         world.touch_log(copy)
         text = say(
             "redo of {database} waits for a Sch-M lock, blocked by a query of {client}",
@@ -80,8 +80,8 @@ def lock_schema(world: World, server: str, database: str, upto_kb: float) -> Non
         )
         if not reader:
             text = say("redo of {database} continues", database=database)
-        what = "redo blocked" if reader else "redo released"
-        world.emit(NoteData(what=what), text, server=server, database=database)
+        change = "redo blocked" if reader else "redo released"
+        world.emit(NoteData(what=change), text, server=server, database=database)
     if reader:
         world.call_after(REPLAY_LOOK_S, "availability.schema", server, database, upto_kb)
 

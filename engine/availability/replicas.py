@@ -101,7 +101,9 @@ def group_of(world: World, server: str, guid: int) -> AvailabilityGroup | None:
 
 def on_server(world: World, server: str) -> list[ReplicaState]:
     """Return the states of all replicas on *server*."""
-    return [state for (where, _), state in sorted(world.replicas.items()) if where == server]
+    return [
+        state for (replica_server, _), state in sorted(world.replicas.items()) if replica_server == server
+    ]
 
 
 def by_name(world: World, server: str, name: str) -> AvailabilityGroup | None:

@@ -226,8 +226,8 @@ def role_of(
         addresses = listener.addresses or (f"{listener.name} address",)
         needs = tuple(f"{name}_{address}" for address in addresses)
         rows += [Resource(name=address, kind="IP Address", owners=nodes) for address in needs]
-        named = f"{name}_{listener.name}"
-        rows.append(Resource(name=named, kind="Network Name", owners=nodes, needs=needs))
+        resource_name = f"{name}_{listener.name}"
+        rows.append(Resource(name=resource_name, kind="Network Name", owners=nodes, needs=needs))
     needs = tuple(row.name for row in rows if row.kind == "Network Name")
     rows.append(Resource(name=name, kind="SQL Server Availability Group", owners=nodes, needs=needs))
     return ClusterRole(name=name, kind="availability", owner=owner, preferred=nodes, resources=tuple(rows))
@@ -273,14 +273,14 @@ def _no_diagnostics(world: World, group: AvailabilityGroup, server: str, node: s
 
 def _group(world: World, role: ClusterRole) -> AvailabilityGroup | None:
     """Return the group of a role, as the partition that runs the role knows it, or else the newest cluster database."""
-    found = [
+    group_issues = [
         ((role in node.config.roles, node.config.epoch), group)
         for node in world.nodes.values()
         if node.partition and config.is_running(world, node)
         for group in node.config.groups
         if group.name == role.name
     ]
-    return max(found, key=lambda pair: pair[0])[1] if found else None
+    return max(group_issues, key=lambda pair: pair[0])[1] if group_issues else None
 
 
 def _server(world: World, role: ClusterRole, node: str) -> str | None:

@@ -41,13 +41,15 @@ def watch(world: World) -> None:
     """Begin due seedings, and stop those of secondaries that lost their primary. This runs after every event."""
     for (server, guid), state in sorted(world.replicas.items()):
         group = replicas.group_of(world, server, guid)
-        mine = group.replica(server) if group is not None else None
-        if group is None or mine is None or not (mine.seeding or state.seedings):
+        own_replica = group.replica(server) if group is not None else None
+        if group is None or own_replica is None or not (own_replica.seeding or state.seedings):
             continue
-        led_by_another = any(one.running and one.source != state.primary for one in state.seedings)
+        led_by_another = any(
+            seeding.running and seeding.source != state.primary for seeding in state.seedings
+        )
         if led_by_another or not _linked(world, state):
             _break_off(world, group, state)
-        elif mine.seeding and state.word is ReplicaWord.SECONDARY_NORMAL:
+        elif own_replica.seeding and state.word is ReplicaWord.SECONDARY_NORMAL:
             for database in group.databases:
                 if (database, server) not in group.joined:
                     _consider(world, group, server, database)
@@ -56,7 +58,9 @@ def watch(world: World) -> None:
 def permit(world: World, server: str, guid: int, granted: bool) -> None:
     """Execute GRANT or DENY CREATE ANY DATABASE at the replica on *server*. Seedings that lacked it restart."""
     state = world.replicas[server, guid]
-    seedings = tuple(one for one in state.seedings if not (granted and one.failure == CHECK_TIMEOUT))
+    seedings = tuple(
+        seeding for seeding in state.seedings if not (granted and seeding.failure == CHECK_TIMEOUT)
+    )
     world.replicas[server, guid] = replace(state, may_create=granted, seedings=seedings)
     world.touch(guid)
 
@@ -65,7 +69,7 @@ def restart(world: World, server: str, guid: int) -> None:
     """Retry failed seedings after SEEDING_MODE has been set again."""
     state = world.replicas.get((server, guid))
     if state is not None:
-        _keep(world, state, tuple(one for one in state.seedings if one.failure is None))
+        _keep(world, state, tuple(seeding for seeding in state.seedings if seeding.failure is None))
         world.touch(guid)
 
 
@@ -73,17 +77,17 @@ def held_from_kb(world: World, copy: DatabaseCopy) -> list[float]:
     """Return the log positions from which the primary keeps its log for seedings."""
     guid = copy.availability.guid
     return [
-        one.start_kb
+        seeding.start_kb
         for (_, number), state in sorted(world.replicas.items())
-        for one in state.seedings
-        if number == guid and one.database == copy.database and one.running
+        for seeding in state.seedings
+        if number == guid and seeding.database == copy.database and seeding.running
     ]
 
 
 def _linked(world: World, state: ReplicaState) -> bool:
     contact = world.contacts.get((state.guid, state.server, state.primary or ""))
-    there = world.instances[state.server].answering and config.has_quorum(world, state.server)
-    return there and contact is not None and contact.connected
+    is_linked = world.instances[state.server].answering and config.has_quorum(world, state.server)
+    return is_linked and contact is not None and contact.connected
 
 
 def _keep(world: World, state: ReplicaState, seedings: tuple[Seeding, ...]) -> None:
@@ -95,10 +99,12 @@ def _keep(world: World, state: ReplicaState, seedings: tuple[Seeding, ...]) -> N
 def _consider(world: World, group: AvailabilityGroup, server: str, database: str) -> None:
     state = world.replicas[server, group.guid]
     assert state.primary is not None
-    before = [one for one in state.seedings if one.database == database]
-    if any(one.running or one.failure not in (None, TRANSPORT) for one in before):
+    before = [
+        earlier_seedings for earlier_seedings in state.seedings if earlier_seedings.database == database
+    ]
+    if any(seeding.running or seeding.failure not in (None, TRANSPORT) for seeding in before):
         return
-    if len([one for one in state.seedings if one.running]) >= PARALLEL_SEEDINGS_MAX:
+    if len([seeding for seeding in state.seedings if seeding.running]) >= PARALLEL_SEEDINGS_MAX:
         return
     lead = world.copies.get((state.primary, database))
     if lead is None or lead.source is None:
@@ -111,18 +117,18 @@ def _consider(world: World, group: AvailabilityGroup, server: str, database: str
         start_kb=streams.end_of_log_kb(world, lead),
         attempts=len(before) + 1,
     )
-    why = _obstacle(world, state, lead)
-    if why is not None:
+    obstacle = _obstacle(world, state, lead)
+    if obstacle is not None:
         errorlog.write(world, state.primary, 19495, database, group.name)
-        attempt = replace(attempt, end_tick=world.tick, failure=why[0], error=why[1])
-        if why[0] == CHECK_TIMEOUT:
+        attempt = replace(attempt, end_tick=world.tick, failure=obstacle[0], error=obstacle[1])
+        if obstacle[0] == CHECK_TIMEOUT:
             errorlog.write(world, server, 19506, group.name)
         _keep(world, state, (*state.seedings, attempt))
         return
-    here = world.copies.get((server, database))
-    if here is not None:  # restored manually: the copy only has to join
+    local_copy = world.copies.get((server, database))
+    if local_copy is not None:  # restored manually: the copy only has to join
         _keep(world, state, (*state.seedings, replace(attempt, end_tick=world.tick, performed=False)))
-        enter(world, group, lead, here)
+        enter(world, group, lead, local_copy)
         return
     _keep(world, state, (*state.seedings, attempt))
     _receive(world, lead, server)
@@ -132,10 +138,10 @@ def _consider(world: World, group: AvailabilityGroup, server: str, database: str
 
 def _obstacle(world: World, state: ReplicaState, lead: DatabaseCopy) -> tuple[int, int | None] | None:
     """Return (failure_state, error) if the database cannot be created on that server; None if it can."""
-    here = world.copies.get((state.server, lead.database))
-    if here is not None:
+    local_copy = world.copies.get((state.server, lead.database))
+    if local_copy is not None:
         try:
-            check_log(world, lead, here)
+            check_log(world, lead, local_copy)
         except SqlError:
             return NAME_EXISTS, 1801
         return None
@@ -153,7 +159,7 @@ def _obstacle(world: World, state: ReplicaState, lead: DatabaseCopy) -> tuple[in
 
 def _receive(world: World, lead: DatabaseCopy, server: str) -> None:
     """Create the database on *server*. It is RESTORING until it has all data."""
-    made = DatabaseCopy(
+    new_copy = DatabaseCopy(
         server=server,
         database=lead.database,
         database_id=snapshots.next_database_id(world, server),
@@ -173,21 +179,25 @@ def _receive(world: World, lead: DatabaseCopy, server: str) -> None:
         delayed_durability=lead.delayed_durability,
         log_backup_every_s=lead.log_backup_every_s,
     )
-    restore.put_copy(world, options.as_restored(made, lead, world.instances[server].service_account))
+    restore.put_copy(world, options.as_restored(new_copy, lead, world.instances[server].service_account))
 
 
 def seeded(world: World, guid: int, server: str, database: str, number: int) -> None:
     """Finish a seeding and let the database join (timer)."""
     state = world.replicas.get((server, guid))
     group = replicas.group_of(world, server, guid)
-    found = [one for one in (state.seedings if state is not None else ()) if one.id == number and one.running]
-    if state is None or group is None or not found:
+    running_seedings = [
+        seeding
+        for seeding in (state.seedings if state is not None else ())
+        if seeding.id == number and seeding.running
+    ]
+    if state is None or group is None or not running_seedings:
         return
-    lead, key = world.copies.get((found[0].source, database)), (server, database)
+    lead, key = world.copies.get((running_seedings[0].source, database)), (server, database)
     if lead is None or key not in world.copies or database not in group.databases:
         failed = tuple(
-            replace(one, end_tick=world.tick, failure=SQL_ERROR) if one.id == number else one
-            for one in state.seedings
+            replace(seeding, end_tick=world.tick, failure=SQL_ERROR) if seeding.id == number else seeding
+            for seeding in state.seedings
         )
         _keep(world, state, failed)
         return
@@ -203,14 +213,17 @@ def seeded(world: World, guid: int, server: str, database: str, number: int) -> 
         last_log_backup_kb=lead.last_log_backup_kb,
         last_log_backup_tick=lead.last_log_backup_tick,
     )
-    done = tuple(replace(one, end_tick=world.tick) if one.id == number else one for one in state.seedings)
-    _keep(world, state, done)
+    ended_seedings = tuple(
+        replace(seeding, end_tick=world.tick) if seeding.id == number else seeding
+        for seeding in state.seedings
+    )
+    _keep(world, state, ended_seedings)
     enter(world, group, lead, world.copies[key])
 
 
 def _break_off(world: World, group: AvailabilityGroup, state: ReplicaState) -> None:
     """Drop the unfinished database after a lost connection. Seeding restarts with the next connection."""
-    running = [one for one in state.seedings if one.running]
+    running = [seeding for seeding in state.seedings if seeding.running]
     for one in running:
         copy = world.copies.get((state.server, one.database))
         if copy is not None and copy.availability.guid is None:
@@ -220,8 +233,8 @@ def _break_off(world: World, group: AvailabilityGroup, state: ReplicaState) -> N
             errorlog.write(world, one.source, 19494, one.database, group.name)
     if running:
         failed = tuple(
-            replace(one, end_tick=world.tick, failure=TRANSPORT) if one.running else one
-            for one in state.seedings
+            replace(seeding, end_tick=world.tick, failure=TRANSPORT) if seeding.running else seeding
+            for seeding in state.seedings
         )
         _keep(world, state, failed)
 

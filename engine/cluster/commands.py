@@ -21,8 +21,8 @@ def stop(world: World, name: str) -> None:
     [DOC: Stop-ClusterNode].
     """
     node = world.nodes[name]
-    others = [other for other in config.members(world, node.partition) if other != name]
-    membership.leave(world, name, others)
+    other_members = [member for member in config.members(world, node.partition) if member != name]
+    membership.leave(world, name, other_members)
     world.nodes[name] = replace(world.nodes[name], service="stopped")
     world.all_dirty()
 
@@ -33,12 +33,16 @@ def keeps_quorum(world: World, name: str) -> bool:
     Return True if *name* is in no partition with quorum.
     """
     trial = world.fork()
-    others = [other for other in config.members(trial, trial.nodes[name].partition) if other != name]
+    other_members = [
+        member for member in config.members(trial, trial.nodes[name].partition) if member != name
+    ]
     if not trial.nodes[name].partition:
         return True
     membership.hand_over_vote(trial, name)
-    known = trial.nodes[name].config
-    return bool(others) and quorum.has_majority(known, others, config.has_vote(trial, known, others))
+    trial_config = trial.nodes[name].config
+    return bool(other_members) and quorum.has_majority(
+        trial_config, other_members, config.has_vote(trial, trial_config, other_members)
+    )
 
 
 def start(world: World, name: str, prevent: bool = False) -> None:
@@ -79,7 +83,7 @@ def force_quorum(world: World, name: str) -> None:
         )
     quarantine.clear(world, name)
     newest = max(node.config.epoch, config.read_tag(world, node.config, (name,)))
-    known = replace(
+    forced_config = replace(
         node.config,
         epoch=newest + membership.FORCED_EPOCHS,
         forced=True,
@@ -87,7 +91,7 @@ def force_quorum(world: World, name: str) -> None:
         witness_counts=False,
     )
     world.nodes[name] = replace(node, service="running", prevented=False)
-    membership.form(world, [name], known)
+    membership.form(world, [name], forced_config)
 
 
 def evict(world: World, name: str, observer: str = "") -> None:
@@ -97,10 +101,10 @@ def evict(world: World, name: str, observer: str = "") -> None:
     cluster = world.clusters[node.cluster]
     if len(cluster.nodes) == 1:
         raise InputError(say("{node} is the last node of its cluster", node=name))
-    others = [other for other in config.members(world, node.partition) if other != name]
-    membership.leave(world, name, others)
+    other_members = [member for member in config.members(world, node.partition) if member != name]
+    membership.leave(world, name, other_members)
     world.clusters[cluster.name] = replace(
-        cluster, nodes=tuple(other for other in cluster.nodes if other != name)
+        cluster, nodes=tuple(member for member in cluster.nodes if member != name)
     )
     world.evicted[name] = world.nodes[name].config
     del world.nodes[name]
@@ -108,10 +112,10 @@ def evict(world: World, name: str, observer: str = "") -> None:
     for partition in config.partitions(world, cluster.name):
         writer = config.writer(world, partition)
         if writer is not None:
-            known = writer.config
-            weights = tuple(pair for pair in known.weights if pair[0] != name)
-            left = setup.remove_node_from_roles(known.roles, name)
-            config.update(world, writer.name, weights=weights, roles=left)
+            old_config = writer.config
+            weights = tuple(node_weight for node_weight in old_config.weights if node_weight[0] != name)
+            remaining_roles = setup.remove_node_from_roles(old_config.roles, name)
+            config.update(world, writer.name, weights=weights, roles=remaining_roles)
     world.all_dirty()
 
 
@@ -141,7 +145,7 @@ def set_witness(world: World, cluster: str, kind: str, name: str, observer: str 
     witness = Witness(kind=WITNESS_KINDS[kind], name=name) if kind else None
     if witness is not None and kind == "file share":
         host = name.lstrip("\\").partition("\\")[0]
-        spelled = next((one for one in world.computers if one.lower() == host.lower()), None)
+        spelled = next((computer for computer in world.computers if computer.lower() == host.lower()), None)
         witness = replace(witness, name=spelled or host)
         if spelled in world.clusters[cluster].nodes:  # system error 5938
             raise InputError(
@@ -167,9 +171,9 @@ THRESHOLD_LIMITS: Final = (3, 120)
 
 def set_threshold(world: World, cluster: str, cross: bool, missed: int, observer: str = "") -> None:
     """Set SameSubnetThreshold of (Get-Cluster), or CrossSubnetThreshold with *cross*: allowed missed heartbeats."""
-    least, most = THRESHOLD_LIMITS
-    if not least <= missed <= most:
-        raise InputError(say("a threshold must be between {a} and {b}", a=least, b=most))
+    minimum, maximum = THRESHOLD_LIMITS
+    if not minimum <= missed <= maximum:
+        raise InputError(say("a threshold must be between {a} and {b}", a=minimum, b=maximum))
     first = _writer(world, cluster, observer)
     changes = {"cross_threshold" if cross else "threshold": missed}
     world.clusters[first.cluster] = replace(world.clusters[first.cluster], **changes)
@@ -186,10 +190,10 @@ def set_lower_priority_node(world: World, observer: str, number: int) -> None:
     [DOC: failover clustering quorum]
     """
     nodes = [world.nodes[name] for name in world.clusters[world.nodes[observer].cluster].nodes]
-    found = next((node.name for node in nodes if node.number == number), None)
-    if number and found is None:
+    node_name = next((node.name for node in nodes if node.number == number), None)
+    if number and node_name is None:
         raise InputError(say("the cluster has no node with the ID {n}", n=number))
-    _change_cluster(world, observer, lower_priority_node=found)
+    _change_cluster(world, observer, lower_priority_node=node_name)
 
 
 def _change_cluster(world: World, observer: str, **changes: FieldOf[Cluster]) -> None:
@@ -219,9 +223,11 @@ def set_paused(
     for role in world.nodes[observer].config.roles if paused and drain else ():
         if role.owner == name and role.state is ResourceState.ONLINE:
             roles.move(world, name if config.may_write(world, name) else observer, role, target)
-    others = [other for other in config.members(world, node.partition) if not world.nodes[other].paused]
-    if paused and drain and others and config.find_core_owner(world, observer) == name:
-        config.update(world, observer, core_owner=others[0])
+    active_members = [
+        member for member in config.members(world, node.partition) if not world.nodes[member].paused
+    ]
+    if paused and drain and active_members and config.find_core_owner(world, observer) == name:
+        config.update(world, observer, core_owner=active_members[0])
 
 
 REMOTE_CALL_FAILED: Final = say("the remote procedure call failed")
@@ -243,18 +249,18 @@ def _writer(world: World, cluster: str, observer: str = "") -> Node:
     if observer:
         return world.nodes[observer]
     living = [config.writer(world, partition) for partition in config.partitions(world, cluster)]
-    found = [node for node in living if node is not None]
-    if not found:
+    living_nodes = [node for node in living if node is not None]
+    if not living_nodes:
         raise InputError(say("cluster {cluster} has no quorum", cluster=cluster))
-    return max(found, key=lambda node: node.config.epoch)
+    return max(living_nodes, key=lambda node: node.config.epoch)
 
 
 def _role(world: World, name: str, observer: str = "") -> tuple[Node, ClusterRole]:
     check_majority(world, observer)
-    found = roles.find(world, name, observer)
-    if found is None:
+    found_role = roles.find(world, name, observer)
+    if found_role is None:
         raise InputError(say("role {name!r} does not exist in a cluster with quorum", name=name))
-    return found
+    return found_role
 
 
 _STAYING_STATES: Final = (ResourceState.ONLINE, ResourceState.ONLINE_PENDING, ResourceState.OFFLINE)
@@ -327,11 +333,13 @@ def start_resource(world: World, name: str, observer: str = "") -> None:
     The resource comes online with all resources that it depends on; resources that depend on it stay offline.
     """
     node, role, resource = _resource(world, name, observer)
-    if resource.kind not in config.SERVERS and any(resource.name in one.needs for one in role.resources):
-        started = replace(resource, started=role.state is not ResourceState.ONLINE)
-        if config.read_resource_state(world, role, started) is ResourceState.OFFLINE:
+    if resource.kind not in config.SERVERS and any(
+        resource.name in other_resource.needs for other_resource in role.resources
+    ):
+        started_resource = replace(resource, started=role.state is not ResourceState.ONLINE)
+        if config.read_resource_state(world, role, started_resource) is ResourceState.OFFLINE:
             raise InputError(say("{node} has no network for {name}", node=role.owner, name=resource.name))
-        _put(world, node, role, started)
+        _put(world, node, role, started_resource)
     elif role.state is not ResourceState.ONLINE:
         _start(world, node, role)
 
@@ -339,16 +347,21 @@ def start_resource(world: World, name: str, observer: str = "") -> None:
 def move_disk(world: World, name: str, role_name: str, observer: str = "") -> None:
     """Execute Move-ClusterResource: a disk of Available Storage becomes part of a role."""
     node, role = _role(world, role_name, observer)
-    disk = next((one for one in node.config.storage if one.name.lower() == name.lower()), None)
+    disk = next(
+        (storage_disk for storage_disk in node.config.storage if storage_disk.name.lower() == name.lower()),
+        None,
+    )
     if disk is None:
         raise InputError(
             but_there_are(
                 say("disk {name!r} is not in Available Storage", name=name),
-                [one.name for one in node.config.storage],
+                [storage_disk.name for storage_disk in node.config.storage],
             )
         )
-    left = tuple(one for one in node.config.storage if one is not disk)
-    config.update(world, node.name, storage=left)
+    remaining_storage = tuple(
+        storage_disk for storage_disk in node.config.storage if storage_disk is not disk
+    )
+    config.update(world, node.name, storage=remaining_storage)
     config.update_role(world, node.name, role.name, resources=(*role.resources, disk))
 
 
@@ -358,52 +371,60 @@ def add_dependency(world: World, name: str, provider: str, observer: str = "") -
     [DOC: add dependencies]
     """
     node, role, resource = _resource(world, name, observer)
-    needed = role.resource(provider)
-    if needed is None or needed.name == resource.name:
+    needed_resource = role.resource(provider)
+    if needed_resource is None or needed_resource.name == resource.name:
         raise InputError(
             but_there_are(
                 say("{name} and {other} are not in the same role", name=resource.name, other=provider),
-                [one.name for one in role.resources if one.name != resource.name],
+                [
+                    other_resource.name
+                    for other_resource in role.resources
+                    if other_resource.name != resource.name
+                ],
             )
         )
-    if needed.name in resource.needs:
-        raise InputError(say("{name} already depends on {other}", name=resource.name, other=needed.name))
-    _put(world, node, role, replace(resource, needs=(*resource.needs, needed.name)))
-    if resource.kind == "SQL Server" and needed.drive and role.name in world.instances:
-        other_drives = tuple(one for one in world.instances[role.name].drives_apart if one != needed.drive)
+    if needed_resource.name in resource.needs:
+        raise InputError(
+            say("{name} already depends on {other}", name=resource.name, other=needed_resource.name)
+        )
+    _put(world, node, role, replace(resource, needs=(*resource.needs, needed_resource.name)))
+    if resource.kind == "SQL Server" and needed_resource.drive and role.name in world.instances:
+        other_drives = tuple(
+            drive for drive in world.instances[role.name].drives_apart if drive != needed_resource.drive
+        )
         world.update_instance(role.name, drives_apart=other_drives)
 
 
 def _resource(world: World, name: str, observer: str = "") -> tuple[Node, ClusterRole, Resource]:
     check_majority(world, observer)
     partition = world.nodes[observer].partition if observer else 0
-    known: list[str] = []
+    known_names: list[str] = []
     for node, role in roles.iterate_roles(world):
         if partition not in (0, node.partition):
             continue
         for resource in role.resources:
             if resource.name.lower() == name.lower():
                 return node, role, resource
-            known.append(resource.name)
-    raise InputError(but_there_are(say("resource {name!r} does not exist", name=name), known))
+            known_names.append(resource.name)
+    raise InputError(but_there_are(say("resource {name!r} does not exist", name=name), known_names))
 
 
 def set_owners(world: World, name: str, nodes: Iterable[str], observer: str = "") -> None:
     """Execute Set-ClusterOwnerNode for one resource."""
     node, role, resource = _resource(world, name, observer)
-    wanted = _spelled(world, node, nodes)
-    owners = tuple(name for name in world.clusters[node.cluster].nodes if name in wanted)
+    owner_names = _spelled(world, node, nodes)
+    owners = tuple(name for name in world.clusters[node.cluster].nodes if name in owner_names)
     _put(world, node, role, replace(resource, owners=owners))
 
 
 def _spelled(world: World, node: Node, names: Iterable[str]) -> tuple[str, ...]:
     """Return the nodes of the cluster with these names, in the cluster's spelling."""
     all_nodes = world.clusters[node.cluster].nodes
-    spelled = {one.lower(): one for one in all_nodes}
-    wanted = [spelled.get(one.strip().lower(), "") for one in names]
-    if "" in wanted:
+    spelled = {node_name.lower(): node_name for node_name in all_nodes}
+    spelled_names = [spelled.get(given_name.strip().lower(), "") for given_name in names]
+    if "" in spelled_names:
         raise InputError(but_there_are(say("possible owners must be nodes of the cluster"), all_nodes))
-    return tuple(wanted)
+    return tuple(spelled_names)
 
 
 def set_preferred(world: World, name: str, nodes: Iterable[str], observer: str = "") -> None:
@@ -428,7 +449,9 @@ def set_resource_property(world: World, name: str, observer: str, **changes: Fie
 
 
 def _put(world: World, node: Node, role: ClusterRole, resource: Resource) -> None:
-    resources = tuple(resource if one.name == resource.name else one for one in role.resources)
+    resources = tuple(
+        resource if old_resource.name == resource.name else old_resource for old_resource in role.resources
+    )
     config.update_role(world, node.name, role.name, resources=resources)
 
 
@@ -445,7 +468,9 @@ def set_witness_failed(world: World, cluster: str, failed: bool) -> None:
         raise InputError(but_there_are(say("cluster {name!r} does not exist", name=cluster), world.clusters))
     name = spelled[cluster.lower()]
     witness = config.current(world, name).witness
-    stores = [one for one in world.clusters[name].stores if one.failed and not failed]
+    stores = [
+        witness_store for witness_store in world.clusters[name].stores if witness_store.failed and not failed
+    ]
     if witness is not None and not stores:
         stores = [config.store(world, name, witness)]
     if not stores:

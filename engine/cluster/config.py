@@ -41,8 +41,8 @@ def address(world: World, computer: str) -> str:
     own_names = (name for name in world.instances_on(computer) if not world.instances[name].clustered)
     instance = next(own_names, "")
     number = 201 + list(world.computers).index(computer)
-    own = security.client_ip(world, instance).rpartition(".")[2] if instance else str(number)
-    return f"{subnet}.{own}"
+    host_part = security.client_ip(world, instance).rpartition(".")[2] if instance else str(number)
+    return f"{subnet}.{host_part}"
 
 
 DISK: Final = "Physical Disk"
@@ -105,10 +105,14 @@ def find_failed_disks(world: World, role: ClusterRole) -> list[str]:
     """
     if role.kind != "instance":
         return []
-    lost = disks.list_lost_drives(world, role.name)
-    shared = [one for one in role.resources if one.kind == DISK]
-    named = {one.drive for one in shared if one.drive}
-    return [one.name for one in shared if (lost & {one.drive} if one.drive else lost - named)]
+    lost_drives = disks.list_lost_drives(world, role.name)
+    shared = [resource_entry for resource_entry in role.resources if resource_entry.kind == DISK]
+    named_drives = {shared_disk.drive for shared_disk in shared if shared_disk.drive}
+    return [
+        shared_disk.name
+        for shared_disk in shared
+        if (lost_drives & {shared_disk.drive} if shared_disk.drive else lost_drives - named_drives)
+    ]
 
 
 def _read_state_in_failed_role(world: World, role: ClusterRole, resource: Resource) -> ResourceState:
@@ -117,8 +121,12 @@ def _read_state_in_failed_role(world: World, role: ClusterRole, resource: Resour
     The cause has failed: a lost disk, else the server. What depends on it is offline. The disks, address and name of an
     instance stay online. The listener of a group is offline with it. Known.
     """
-    failed = [one.name for one in role.resources if one.failed] or find_failed_disks(world, role)
-    failed = failed or [one.name for one in role.resources if one.kind in SERVERS]
+    failed = [
+        failed_resource.name for failed_resource in role.resources if failed_resource.failed
+    ] or find_failed_disks(world, role)
+    failed = failed or [
+        server_resource.name for server_resource in role.resources if server_resource.kind in SERVERS
+    ]
     if resource.name in failed:
         return ResourceState.FAILED
     provides = resource.kind not in (*SERVERS, "SQL Server Agent")
@@ -179,10 +187,10 @@ def may_write(world: World, node: str) -> bool:
     partition_members, reached = members(world, partition), _reached(world, node)
     if any(world.nodes[name].config.epoch > old_config.epoch for name in reached):
         return False
-    alone = old_config.forced and reached == partition_members
+    is_forced_alone = old_config.forced and reached == partition_members
     holds_witness = reached == partition_members or find_core_owner(world, node) in reached
     votes = holds_witness and has_vote(world, old_config, reached)
-    return alone or quorum.has_majority(old_config, reached, votes)
+    return is_forced_alone or quorum.has_majority(old_config, reached, votes)
 
 
 def _reached(world: World, node: str) -> list[str]:

@@ -37,9 +37,9 @@ FAILED: Final = {
 def _emit_move_step(world: World, server: str, move: Failover, step: str) -> None:
     template = (FAILED if move.why else STEPS)[move.kind]
     text = say(template, server=move.from_server, other=move.to_server, step=step, why=move.why)
-    why = {"why": move.why} if move.why else {}
+    reason_fields = {"why": move.why} if move.why else {}
     world.emit(
-        FailoverData(step=step, failover_kind=move.kind, cause=move.cause, **why),
+        FailoverData(step=step, failover_kind=move.kind, cause=move.cause, **reason_fields),
         text,
         server=server,
         database=move.database,
@@ -52,8 +52,8 @@ def begin(world: World, server: str, node: str, transition: str) -> None:
     instance = world.instances[server]
     cause, failed_tick = causes.of_loss(world, server, None)
     ordered = transition == "move"
-    for (where, database), copy in sorted(world.copies.items()):
-        if where != server or copy.source is None:
+    for (copy_server, database), copy in sorted(world.copies.items()):
+        if copy_server != server or copy.source is None:
             continue
         account = world.availability[database]
         down_tick = world.tick if account.serving else account.since_tick
@@ -153,12 +153,12 @@ def possible_nodes(world: World, server: str) -> tuple[str, ...]:
     """Return the nodes on which the instance may come online: the possible owners of its resource. [DOC: 19405]."""
     instance = world.instances[server]
     role = role_of(world, server) if instance.clustered else None
-    found = (
+    possible_names = (
         [resource.owners for resource in role.resources if resource.kind == "SQL Server"]
         if role is not None
         else []
     )
-    return tuple(dict.fromkeys((instance.computer, *(found[0] if found else ()))))
+    return tuple(dict.fromkeys((instance.computer, *(possible_names[0] if possible_names else ()))))
 
 
 def role_of(world: World, server: str) -> ClusterRole | None:
@@ -189,7 +189,8 @@ def new_role(name: str, owners: tuple[str, ...], number: int) -> ClusterRole:
         (f"SQL Server Agent ({name})", "SQL Server Agent", (f"SQL Server ({name})",)),
     )
     resources = tuple(
-        Resource(name=what, kind=kind, owners=owners, needs=needs) for what, kind, needs in rows
+        Resource(name=resource_name, kind=kind, owners=owners, needs=needs)
+        for resource_name, kind, needs in rows
     )
     return ClusterRole(name=name, kind="instance", owner=owners[0], preferred=owners, resources=resources)
 
@@ -214,11 +215,11 @@ class InstanceRole(roles.RoleKind):
             )
             return roles.RoleProblem(message, delay_s, clusterlog.errors(head, clusterlog.NO_DIAGNOSTICS))
         disk = next(iter(config.find_failed_disks(world, role)), "")
-        broken = disk or next((resource.name for resource in role.resources if resource.failed), "")
+        broken_resource = disk or next((resource.name for resource in role.resources if resource.failed), "")
         delay_s = SERVICE_NOTICED_S if disk else 0.5
         return (
-            roles.RoleProblem(say("resource {name} has failed", name=broken), delay_s)
-            if broken
+            roles.RoleProblem(say("resource {name} has failed", name=broken_resource), delay_s)
+            if broken_resource
             else roles.RoleProblem()
         )
 
@@ -280,10 +281,10 @@ def _cluster(world: World, role: ClusterRole) -> str:
 
 def _coming(world: World, name: str, node: str, step: int) -> ClusterRole | None:
     """Return the role if it is still coming online on *node* and unchanged since *step*."""
-    there = world.nodes.get(node)
-    if there is None or not there.partition or not config.is_running(world, there):
+    target_node = world.nodes.get(node)
+    if target_node is None or not target_node.partition or not config.is_running(world, target_node):
         return None
-    role = there.config.role(name)
+    role = target_node.config.role(name)
     return role if role is not None and role.owner == node and role.step == step else None
 
 
@@ -301,8 +302,8 @@ def continue_after_stop(world: World, name: str, node: str, step: int) -> None:
     wait_s = 0.0
     if role.way != "restart" or node != instance.computer:
         before = world.nodes.get(instance.computer)
-        lost = ("off", "starting")  # an instance that is starting does not release its disks either
-        crashed = before is not None and before.service in lost
+        lost_states = ("off", "starting")  # an instance that is starting does not release its disks either
+        crashed = before is not None and before.service in lost_states
         wait_s = (DISKS_AFTER_CRASH_S if crashed else DISKS_S) + NAME_S
     world.call_after(wait_s, "instance.start", name, node, step)
 
@@ -351,8 +352,10 @@ def lacking_tempdb(world: World, node: str) -> list[str]:
 def make_tempdb_folder(world: World, node: str) -> None:
     """Create the folder of tempdb on the node's local disk."""
     for name in lacking_tempdb(world, node):
-        left = tuple(one for one in world.instances[name].no_tempdb_path if one != node)
-        world.update_instance(name, no_tempdb_path=left)
+        remaining_nodes = tuple(
+            node_name for node_name in world.instances[name].no_tempdb_path if node_name != node
+        )
+        world.update_instance(name, no_tempdb_path=remaining_nodes)
 
 
 def _no_tempdb(world: World, server: str) -> None:

@@ -83,22 +83,24 @@ def started(world: World, name: str) -> None:
 
 
 def _note_silence(world: World, cluster: Cluster) -> None:
-    known = dict(cluster.silent)
+    silent_pairs = dict(cluster.silent)
     silent: dict[Pair, int] = {}
     for partition in config.partitions(world, cluster.name):
-        for pair in combinations(config.members(world, partition), 2):
-            if not config.has_heartbeat(world, *pair):
-                silent[pair] = known.get(pair, world.tick)
-    if silent == known:
+        for member_pair in combinations(config.members(world, partition), 2):
+            if not config.has_heartbeat(world, *member_pair):
+                silent[member_pair] = silent_pairs.get(member_pair, world.tick)
+    if silent == silent_pairs:
         return
     world.clusters[cluster.name] = replace(cluster, silent=tuple(sorted(silent.items())))
-    for pair in sorted(known.keys() - silent.keys()):
-        a, b = (world.nodes.get(name) for name in pair)
+    for member_pair in sorted(silent_pairs.keys() - silent.keys()):
+        a, b = (world.nodes.get(name) for name in member_pair)
         if a is not None and b is not None and a.partition and a.partition == b.partition:
-            synchronize_config(world, list(pair))
-    for pair, since in silent.items():
-        if pair not in known:
-            agreed = since + ticks(_silence_limit_s(world, cluster, pair) + world.chance.uniform(*REGROUP_S))
+            synchronize_config(world, list(member_pair))
+    for member_pair, since_tick in silent.items():
+        if member_pair not in silent_pairs:
+            agreed = since_tick + ticks(
+                _silence_limit_s(world, cluster, member_pair) + world.chance.uniform(*REGROUP_S)
+            )
             world.call_at(agreed, "cluster.regroup", cluster.name)
 
 
@@ -137,12 +139,12 @@ def determine_survivors(world: World, name: str) -> None:
     """Determine which members survive, and whether each side may continue (timer)."""
     cluster = world.clusters[name]
     pairs = {
-        pair
-        for pair, since in cluster.silent
-        if world.tick - since >= ticks(_silence_limit_s(world, cluster, pair))
+        silent_pair
+        for silent_pair, since_tick in cluster.silent
+        if world.tick - since_tick >= ticks(_silence_limit_s(world, cluster, silent_pair))
     }
     missed = {
-        node for pair in dict(cluster.silent).keys() - pairs for node in pair
+        node for silent_pair in dict(cluster.silent).keys() - pairs for node in silent_pair
     }  # pairs not silent for long enough
     for partition in config.partitions(world, name):
         old_members = config.members(world, partition)
@@ -174,9 +176,12 @@ def _group_connected_nodes(living: list[str], lost_pairs: set[Pair]) -> list[lis
     """
     sides: list[list[str]] = []
     for node in living:
-        for side in sides:
-            if all((other, node) not in lost_pairs and (node, other) not in lost_pairs for other in side):
-                side.append(node)
+        for member_group in sides:
+            if all(
+                (other_node, node) not in lost_pairs and (node, other_node) not in lost_pairs
+                for other_node in member_group
+            ):
+                member_group.append(node)
                 break
         else:
             sides.append([node])
@@ -191,12 +196,14 @@ def _split_partition(world: World, old_members: list[str], living: list[str], si
     holder = config.find_core_owner(world, old_members[0])
     is_free = True  # the witness votes for the side that owns the core resources
     winner: list[str] | None = None
-    for side in sorted(sides, key=lambda side: (holder not in side, -len(side), side)):
-        newest_config = _find_newest_config(world, side)
-        is_held = is_free and config.has_vote(world, newest_config, side)
-        if winner is None and (quorum.has_majority(newest_config, side, is_held) or newest_config.forced):
-            winner = side
-            is_free = is_free and not is_held
+    for member_group in sorted(sides, key=lambda side: (holder not in side, -len(side), side)):
+        newest_config = _find_newest_config(world, member_group)
+        has_witness = is_free and config.has_vote(world, newest_config, member_group)
+        if winner is None and (
+            quorum.has_majority(newest_config, member_group, has_witness) or newest_config.forced
+        ):
+            winner = member_group
+            is_free = is_free and not has_witness
     for node in old_members:
         if winner is None or node not in winner:
             _leave(world, node, winner)
@@ -208,8 +215,8 @@ def _leave(world: World, name: str, winner: list[str] | None) -> None:
     node = world.nodes[name]
     world.nodes[name] = replace(node, partition=0)
     if config.is_running(world, node):
-        for other in winner or ():
-            _log_unreachable(world, name, other)
+        for other_node in winner or ():
+            _log_unreachable(world, name, other_node)
         clusterlog.write(world, name, "WARN", "QUORUM", f"Node {node.number}: Lost quorum ({node.number})")
         clusterlog.write(world, name, "WARN", "RHS", "lost quorum (status = 5925), executing OnStop")
         terminated = "Cluster service has terminated. Cluster.Service.Running.Event got signaled."
@@ -258,19 +265,21 @@ def recount_votes(world: World, name: str) -> None:
     for partition in config.partitions(world, name):
         members = config.members(world, partition)
         node = config.writer(world, partition)
-        if node is None or any(member in members for pair, _ in cluster.silent for member in pair):
+        if node is None or any(
+            member in members for silent_pair, _ in cluster.silent for member in silent_pair
+        ):
             continue
         known_config = node.config
-        counted, witness = quorum.count_votes(
+        counted_nodes, witness = quorum.count_votes(
             cluster, known_config, members, config.has_vote(world, known_config, members)
         )
         forced = known_config.forced and 2 * len(members) <= len(cluster.nodes)
-        if counted and (counted, witness, forced) != (
+        if counted_nodes and (counted_nodes, witness, forced) != (
             known_config.counted,
             known_config.witness_counts,
             known_config.forced,
         ):
-            config.update(world, node.name, counted=counted, witness_counts=witness, forced=forced)
+            config.update(world, node.name, counted=counted_nodes, witness_counts=witness, forced=forced)
 
 
 def change_votes(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> None:
@@ -278,17 +287,17 @@ def change_votes(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> 
 
     Raises InputError if its partition would lose quorum.
     """
-    there, cluster = (
+    living_nodes, cluster = (
         config.members(world, world.nodes[node].partition),
         world.clusters[world.nodes[node].cluster],
     )
     known_config = replace(world.nodes[node].config, **changes)
-    votes = config.has_vote(world, known_config, there)
-    counted, witness = quorum.count_votes(cluster, known_config, there, votes)
-    known_config = replace(known_config, counted=counted, witness_counts=witness)
-    if not known_config.forced and not quorum.has_majority(known_config, there, votes):
+    votes = config.has_vote(world, known_config, living_nodes)
+    counted_nodes, witness = quorum.count_votes(cluster, known_config, living_nodes, votes)
+    known_config = replace(known_config, counted=counted_nodes, witness_counts=witness)
+    if not known_config.forced and not quorum.has_majority(known_config, living_nodes, votes):
         raise InputError(say("{cluster} would lose quorum", cluster=cluster.name))
-    config.update(world, node, counted=counted, witness_counts=witness, **changes)
+    config.update(world, node, counted=counted_nodes, witness_counts=witness, **changes)
 
 
 # --- joining and forming ----------------------------------------------------------------------------------
@@ -300,15 +309,15 @@ def hand_over_vote(world: World, name: str) -> None:
     [DOC: failover clustering quorum]
     """
     node = world.nodes[name]
-    cluster, left = world.clusters[node.cluster], config.members(world, node.partition)
-    left = [other for other in left if other != name]
-    if left and config.is_running(world, node):
+    cluster, remaining_nodes = world.clusters[node.cluster], config.members(world, node.partition)
+    remaining_nodes = [other_node for other_node in remaining_nodes if other_node != name]
+    if remaining_nodes and config.is_running(world, node):
         known_config = node.config
-        counted, witness = quorum.count_votes(
-            cluster, known_config, left, config.has_vote(world, known_config, left)
+        counted_nodes, witness = quorum.count_votes(
+            cluster, known_config, remaining_nodes, config.has_vote(world, known_config, remaining_nodes)
         )
-        if counted and (counted, witness) != (known_config.counted, known_config.witness_counts):
-            config.update(world, name, counted=counted, witness_counts=witness)
+        if counted_nodes and (counted_nodes, witness) != (known_config.counted, known_config.witness_counts):
+            config.update(world, name, counted=counted_nodes, witness_counts=witness)
 
 
 def leave(world: World, name: str, members: list[str]) -> None:
@@ -348,14 +357,14 @@ def _schedule_join(world: World, cluster: Cluster) -> None:
 
 def _joinable(world: World, cluster: Cluster) -> list[tuple[str, int]]:
     """Return (node, partition) for each node that could join a partition now. All members agree to a new one."""
-    found = []
+    joinable_nodes = []
     for node in _waiting(world, cluster):
         for partition in config.partitions(world, cluster.name):
             members = config.members(world, partition)
             if all(config.has_heartbeat(world, node, member) for member in members):
-                found.append((node, partition))
+                joinable_nodes.append((node, partition))
                 break
-    return found
+    return joinable_nodes
 
 
 def _find_separate_groups(world: World, cluster: Cluster) -> list[list[str]]:
@@ -364,12 +373,14 @@ def _find_separate_groups(world: World, cluster: Cluster) -> list[list[str]]:
     If they reached a member, they would join its partition.
     """
     waiting = _waiting(world, cluster)
-    lost_pairs = {pair for pair in combinations(waiting, 2) if not config.has_heartbeat(world, *pair)}
+    lost_pairs = {
+        node_pair for node_pair in combinations(waiting, 2) if not config.has_heartbeat(world, *node_pair)
+    }
     members = [node.name for node in world.nodes.values() if node.cluster == cluster.name and node.partition]
     return [
-        side
-        for side in _group_connected_nodes(waiting, lost_pairs)
-        if not any(config.has_heartbeat(world, node, member) for node in side for member in members)
+        node_group
+        for node_group in _group_connected_nodes(waiting, lost_pairs)
+        if not any(config.has_heartbeat(world, node, member) for node in node_group for member in members)
     ]
 
 
@@ -378,13 +389,13 @@ def _formable(world: World, cluster: Cluster) -> list[tuple[list[str], ClusterCo
 
     If a share or a storage account has a newer tag, that database cannot be read, and the nodes wait.
     """
-    found = []
+    formable_nodes = []
     for group in _find_separate_groups(world, cluster):
         database = config.read_database(world, _find_newest_config(world, group), group)
         able = [node for node in group if not world.nodes[node].prevented]
         if able and quorum.has_majority(database, group, config.has_vote(world, database, group)):
-            found.append((group, database))
-    return found
+            formable_nodes.append((group, database))
+    return formable_nodes
 
 
 def _note_outdated(world: World, cluster: Cluster) -> None:
@@ -412,13 +423,15 @@ def _find_reunited_members(world: World, cluster: Cluster) -> list[str]:
     if len(living) < 2:
         return []
     first_node = max(living, key=lambda node: node.config.epoch)
-    others = [
+    other_members = [
         node.name
         for node in world.nodes.values()
         if node.cluster == cluster.name and node.partition not in (0, first_node.partition)
     ]
     strong = config.members(world, first_node.partition)
-    return [node for node in others if any(config.has_heartbeat(world, node, member) for member in strong)]
+    return [
+        node for node in other_members if any(config.has_heartbeat(world, node, member) for member in strong)
+    ]
 
 
 def _find_newest_config(world: World, side_nodes: list[str]) -> ClusterConfig:

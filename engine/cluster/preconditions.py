@@ -14,10 +14,10 @@ from engine.protocol.groups import FailoverPrecondition
 def of_database(world: World, database: str) -> list[FailoverPrecondition]:
     """Return the preconditions of the failover cluster instance: first its own, then those of each other node."""
     copy = next((c for c in world.copies_of(database) if world.instances[c.server].clustered), None)
-    found = roles.find(world, copy.server) if copy is not None else None
-    if found is None:
+    instance_role = roles.find(world, copy.server) if copy is not None else None
+    if instance_role is None:
         return []
-    node, role = found
+    node, role = instance_role
     instance = world.instances[copy.server] if copy is not None else None
     other_nodes = [
         name
@@ -37,19 +37,19 @@ def of_database(world: World, database: str) -> list[FailoverPrecondition]:
 
 
 def _list_role_preconditions(world: World, role: ClusterRole) -> Iterator[FailoverPrecondition]:
-    used, most = roles.failures_used(world, role.name)
+    used, failures_max = roles.failures_used(world, role.name)
     yield FailoverPrecondition(
         say("failover limit of the role not reached (within {hours} h)", hours=role.failover_period_h),
-        used < most and role.way != roles.EXHAUSTED,
+        used < failures_max and role.way != roles.EXHAUSTED,
         say("cluster log: failoverCount; Failover Cluster Manager: role {role}", role=role.name),
         about="memory",
-        now=say("{used} of {most} used", used=used, most=most),
+        now=say("{used} of {most} used", used=used, most=failures_max),
     )
-    broken = [
+    broken_resources = [
         resource.name for resource in role.resources if resource.kind == "Physical Disk" and resource.failed
     ]
     yield FailoverPrecondition(
-        say("no disk of the instance has failed"), not broken, say("Get-ClusterResource: State")
+        say("no disk of the instance has failed"), not broken_resources, say("Get-ClusterResource: State")
     )
 
 
@@ -98,8 +98,8 @@ def _loss(world: World, node: Node, role: ClusterRole) -> Iterator[FailoverPreco
 
     LooksAlive watches the service, IsAlive watches sp_server_diagnostics.
     """
-    there = world.nodes.get(role.owner)
-    member = there is not None and there.partition == node.partition
+    owner_node = world.nodes.get(role.owner)
+    member = owner_node is not None and owner_node.partition == node.partition
     noticed = role.state is not ResourceState.ONLINE or not member
     yield FailoverPrecondition(
         say("LooksAlive, IsAlive or a missed heartbeat detected the loss of the instance"),
@@ -108,11 +108,11 @@ def _loss(world: World, node: Node, role: ClusterRole) -> Iterator[FailoverPreco
         about="beginning",
         now=role.why,
     )
-    tried, most = roles.restarts_used(world, role), roles.find_server_resource(role).restart_threshold
+    tried, restarts_max = roles.restarts_used(world, role), roles.find_server_resource(role).restart_threshold
     yield FailoverPrecondition(
         say("a restart on the same node has failed, or the node is down"),
-        not member or (noticed and role.way != "restart" and tried >= most),
+        not member or (noticed and role.way != "restart" and tried >= restarts_max),
         say("cluster log: resource {name}", name=f"SQL Server ({role.name})"),
         about="loss",
-        now=say("{used} of {most} used", used=tried, most=most),
+        now=say("{used} of {most} used", used=tried, most=restarts_max),
     )

@@ -43,9 +43,9 @@ def note_exit(world: World, observer: str, node: str) -> None:
     if len(recent) < THRESHOLD or len(other_nodes) >= max(1, len(cluster.nodes) // SHARE):
         world.exits[node] = UngracefulExits(exit_ticks=recent)
         return
-    until = world.tick + ticks(DURATION_S)
-    world.exits[node] = UngracefulExits(quarantined_until=until)
-    world.call_at(until, "cluster.quarantine_end", node)
+    end_tick = world.tick + ticks(DURATION_S)
+    world.exits[node] = UngracefulExits(quarantined_until=end_tick)
+    world.call_at(end_tick, "cluster.quarantine_end", node)
     text = f"Node {world.nodes[node].number} has been quarantined after {len(recent)} ungraceful exits"
     clusterlog.write(world, observer, "WARN", "NODE", text)
     text = say("{node} is quarantined: {n} unexpected exits within an hour", node=node, n=len(recent))

@@ -43,14 +43,14 @@ def count_votes(
     if not dynamic(cluster):
         return voters, config.witness is not None
     voters = tuple(node for node in voters if node in living_nodes)
-    even = len(voters) % 2 == 0
+    is_even = len(voters) % 2 == 0
     if not is_version_at_least(cluster, "2012 R2"):
         if config.witness is not None:
             return voters, True
-        even = len(voters) == 2
+        is_even = len(voters) == 2
     elif witness_there:
-        return voters, even
-    if even and voters:
+        return voters, is_even
+    if is_even and voters:
         last = cluster.lower_priority_node if cluster.lower_priority_node in voters else voters[-1]
         voters = tuple(node for node in voters if node != last)
     return voters, False

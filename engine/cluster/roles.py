@@ -87,16 +87,22 @@ def find(world: World, name: str, server: str = "") -> tuple[Node, ClusterRole] 
 
     With two partitions, choose that of *server*, else the newest.
     """
-    found = [(node, role) for node, role in iterate_roles(world) if role.name.lower() == name.lower()]
-    here = config.node_of(world, server)
-    if here is not None:
-        found = [(node, role) for node, role in found if node.partition == here.partition]
-    return max(found, key=lambda pair: pair[0].config.epoch, default=None)
+    matching_roles = [
+        (node, role) for node, role in iterate_roles(world) if role.name.lower() == name.lower()
+    ]
+    local_node = config.node_of(world, server)
+    if local_node is not None:
+        matching_roles = [
+            (node, role) for node, role in matching_roles if node.partition == local_node.partition
+        ]
+    return max(matching_roles, key=lambda pair: pair[0].config.epoch, default=None)
 
 
 def _change(world: World, node: str, role: ClusterRole, **changes: FieldOf[ClusterRole]) -> ClusterRole:
     new = replace(role, step=role.step + 1, **changes)
-    roles = tuple(new if one.name == role.name else one for one in world.nodes[node].config.roles)
+    roles = tuple(
+        new if old_role.name == role.name else old_role for old_role in world.nodes[node].config.roles
+    )
     config.update(world, node, roles=roles)
     return new
 
@@ -114,12 +120,12 @@ def _find_waiting(world: World, node: str, name: str, step: int) -> tuple[Node, 
     """Return the role unchanged since *step*, in the partition of *node*, or of another node if *node* was lost."""
     host = world.nodes.get(node)
     if host is not None and host.partition and config.is_running(world, host):
-        known = host if config.may_write(world, node) else config.writer(world, host.partition) or host
-        role = known.config.role(name)
-        found = (known, role) if role is not None else None
+        writer_node = host if config.may_write(world, node) else config.writer(world, host.partition) or host
+        role = writer_node.config.role(name)
+        node_and_role = (writer_node, role) if role is not None else None
     else:
-        found = find(world, name)
-    return found if found is not None and found[1].step == step else None
+        node_and_role = find(world, name)
+    return node_and_role if node_and_role is not None and node_and_role[1].step == step else None
 
 
 def emit_role_event(
@@ -152,10 +158,10 @@ def watch(world: World) -> None:
     for node, role in list(iterate_roles(world)):
         kind = KINDS[role.kind]
         if role.state is ResourceState.ONLINE and _is_reached(world, node, role.owner):
-            why, delay_s, _ = kind.trouble(world, role)
-            if why != role.why:
-                role = _change(world, node.name, role, why=why)
-                if why:
+            reason, delay_s, _ = kind.trouble(world, role)
+            if reason != role.why:
+                role = _change(world, node.name, role, why=reason)
+                if reason:
                     world.call_after(delay_s, "role.failed", node.name, role.name, role.step)
         elif role.state is ResourceState.FAILED and role.way != EXHAUSTED:
             tried = tuple(
@@ -197,10 +203,10 @@ def failed(world: World, node: str, name: str, step: int) -> None:
         host = world.nodes.get(node)
         if host is not None and host.partition:
             return
-        others = find(world, name)  # the node that noticed it was lost in the meantime
-        if others is None or others[1].step != step:
+        current_roles = find(world, name)  # the node that noticed it was lost in the meantime
+        if current_roles is None or current_roles[1].step != step:
             return
-        node, role = others[0].name, others[1]
+        node, role = current_roles[0].name, current_roles[1]
     fail(world, node, role, role.why)
 
 
@@ -229,27 +235,27 @@ def _fail_over(world: World, node: str, role: ClusterRole, reason: str, stopped:
     """Move a role, or leave it failed if it has used up its failures. *stopped*: a restart has not helped."""
     kind, server = KINDS[role.kind], find_server_resource(role)
     failures = _list_recent_failures(world, role)
-    most = threshold(world, world.nodes[node].cluster, role)
+    failures_max = threshold(world, world.nodes[node].cluster, role)
     text = say("role {role} remains failed: RestartAction is {n}", role=role.name, n=server.restart_action)
-    if len(failures) >= most:
+    if len(failures) >= failures_max:
         line = (
             f"Not failing over group {role.name}, failoverCount {len(failures) + 1}, "
-            f"failoverThresholdSetting {threshold_setting(role)}, computedFailoverThreshold {most}"
+            f"failoverThresholdSetting {threshold_setting(role)}, computedFailoverThreshold {failures_max}"
         )
         clusterlog.write(world, node, "WARN", "RCM", line)
         text = say("role {role} remains failed: {n} failures in {hours} h", role=role.name, n=len(failures) + 1,
                    hours=role.failover_period_h)  # fmt: skip
-    if len(failures) >= most or server.restart_action < RESTART_NOTIFY:
+    if len(failures) >= failures_max or server.restart_action < RESTART_NOTIFY:
         kind.offline(world, role, False)
         emit_role_event(world, node, role, text, change="threshold")
         _change(world, node, role, state=ResourceState.FAILED, way=EXHAUSTED, why=reason, failures=failures)
         return
     role = _change(world, node, role, failures=(*failures, world.tick), way="failover")
-    others = tuple(name for name in kind.targets(world, role) if name != role.owner)
+    other_targets = tuple(name for name in kind.targets(world, role) if name != role.owner)
     if stopped:
-        _bring_online(world, node, role, others)
+        _bring_online(world, node, role, other_targets)
     else:
-        _take_offline(world, node, role, others, "failover")
+        _take_offline(world, node, role, other_targets, "failover")
 
 
 def _log_failure_signs(world: World, role: ClusterRole, signs: tuple[tuple[str, str], ...]) -> None:
@@ -272,7 +278,7 @@ RESTART_NOTIFY: Final = 2
 
 def find_server_resource(role: ClusterRole) -> Resource:
     """Return the resource that serves the databases of the role."""
-    return next(one for one in role.resources if one.kind in config.SERVERS)
+    return next(resource for resource in role.resources if resource.kind in config.SERVERS)
 
 
 def _list_recent_restarts(world: World, role: ClusterRole) -> tuple[int, ...]:
@@ -295,16 +301,16 @@ def threshold_setting(role: ClusterRole) -> int:
 
 def threshold(world: World, cluster: str, role: ClusterRole) -> int:
     """Return how many failures within the failure period cause a move. [DOC: WSFC and SQL Server]."""
-    most = role.failover_threshold
-    return len(world.clusters[cluster].nodes) - 1 if most is None else most
+    failures_max = role.failover_threshold
+    return len(world.clusters[cluster].nodes) - 1 if failures_max is None else failures_max
 
 
 def failures_used(world: World, name: str) -> tuple[int, int]:
     """Return (failures of the role within the failure period, number of them that cause a move)."""
-    found = find(world, name)
-    if found is None:
+    node_and_role = find(world, name)
+    if node_and_role is None:
         return 0, 1
-    node, role = found
+    node, role = node_and_role
     return len(_list_recent_failures(world, role)), threshold(world, node.cluster, role)
 
 
@@ -332,7 +338,7 @@ def owners_lost(world: World, node: str, lost_nodes: list[str]) -> None:
 
 def move(world: World, node: str, role: ClusterRole, target: str | None = None) -> None:
     """Move the role in an orderly way, to *target* or to the best node."""
-    to = target or next(
+    target_node = target or next(
         iter(
             name
             for name in KINDS[role.kind].targets(world, role)
@@ -340,14 +346,18 @@ def move(world: World, node: str, role: ClusterRole, target: str | None = None) 
         ),
         None,
     )
-    if to is not None:
-        known = (name for name in (role.owner, to) if name in world.nodes)  # the owner may have been evicted
-        ends = " to ".join(f"{name}({world.nodes[name].number})" for name in known)
+    if target_node is not None:
+        known_nodes = (
+            name for name in (role.owner, target_node) if name in world.nodes
+        )  # the owner may have been evicted
+        ends = " to ".join(f"{name}({world.nodes[name].number})" for name in known_nodes)
         line = f"move of group {role.name} from {ends} of type MoveType::Manual is about to succeed"
         clusterlog.write(world, node, "INFO", "RCM", f"{line}, failoverCount={len(role.failures)}")
-        text = say("role {role} moves from {node} to {other}", role=role.name, node=role.owner, other=to)
-        emit_role_event(world, node, role, text, change="move", target=to)
-        _take_offline(world, node, role, (to,), "move")
+        text = say(
+            "role {role} moves from {node} to {other}", role=role.name, node=role.owner, other=target_node
+        )
+        emit_role_event(world, node, role, text, change="move", target=target_node)
+        _take_offline(world, node, role, (target_node,), "move")
 
 
 def set_offline(world: World, node: str, role: ClusterRole) -> None:
@@ -361,7 +371,7 @@ def set_offline(world: World, node: str, role: ClusterRole) -> None:
 
 
 def _mark_stopped(world: World, node: str, role: ClusterRole) -> None:
-    resources = tuple(replace(one, started=False) for one in role.resources)
+    resources = tuple(replace(resource, started=False) for resource in role.resources)
     _change(world, node, role, state=ResourceState.OFFLINE, why="", tried=(), way="", resources=resources)
 
 
@@ -392,10 +402,10 @@ def complete_offline(
     An owner that does not answer is awaited until it answers or the cluster has removed it. *is_requested*: the owner
     has received the request.
     """
-    found = _find_waiting(world, node, name, step)
-    if found is None:
+    node_and_role = _find_waiting(world, node, name, step)
+    if node_and_role is None:
         return
-    host, role = found
+    host, role = node_and_role
     if config.read_node_state(world, host.name, role.owner) != "Down":
         if not _is_reached(world, host, role.owner):
             world.call_after(LOOK_AGAIN_S, "role.offline", host.name, name, step, target_nodes, is_requested)
@@ -445,9 +455,12 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
 
 def retry_online(world: World, node: str, name: str, step: int) -> None:
     """Repeat the request to a node that did not answer, until the cluster has removed it (timer)."""
-    found = _find_waiting(world, node, name, step)
-    if found is not None and config.read_node_state(world, found[0].name, found[1].owner) != "Down":
-        _bring_online(world, found[0].name, found[1], (found[1].owner,))
+    node_and_role = _find_waiting(world, node, name, step)
+    if (
+        node_and_role is not None
+        and config.read_node_state(world, node_and_role[0].name, node_and_role[1].owner) != "Down"
+    ):
+        _bring_online(world, node_and_role[0].name, node_and_role[1], (node_and_role[1].owner,))
 
 
 def can_come_online(world: World, observer: Node, role: ClusterRole, node: str) -> bool:
@@ -460,9 +473,14 @@ def can_come_online(world: World, observer: Node, role: ClusterRole, node: str) 
 
 def report_online(world: World, name: str, owner: str) -> None:
     """Record that the role is online on *owner*."""
-    found = world.nodes.get(owner)
-    role = found.config.role(name) if found is not None else None
-    if found is None or role is None or role.owner != owner or role.state is not ResourceState.ONLINE_PENDING:
+    owner_node = world.nodes.get(owner)
+    role = owner_node.config.role(name) if owner_node is not None else None
+    if (
+        owner_node is None
+        or role is None
+        or role.owner != owner
+        or role.state is not ResourceState.ONLINE_PENDING
+    ):
         return
     _change(world, owner, role, state=ResourceState.ONLINE, tried=(), why="", way="")
     clusterlog.write(world, owner, "INFO", "RCM", f"Group '{name}' is online on {owner}")
@@ -477,10 +495,14 @@ def report_online(world: World, name: str, owner: str) -> None:
 
 def report_declined(world: World, name: str, owner: str, reason: str) -> None:
     """Try other nodes after the role could not come online on *owner*."""
-    found = find(world, name)
-    if found is None or found[1].owner != owner or found[1].state is not ResourceState.ONLINE_PENDING:
+    node_and_role = find(world, name)
+    if (
+        node_and_role is None
+        or node_and_role[1].owner != owner
+        or node_and_role[1].state is not ResourceState.ONLINE_PENDING
+    ):
         return
-    node, role = found
+    node, role = node_and_role
     _decline(world, node.name, role, owner, reason)
     role = _change(world, node.name, role, tried=(*role.tried, owner))
     if role.way == "restart":

@@ -86,17 +86,17 @@ def complete_patch(world: World, name: str) -> None:
 def add_node(world: World, instance: str, name: str) -> None:
     """Execute Setup /ACTION=AddNode on the new node. A computer outside the cluster joins it first."""
     role = instances.role_of(world, instance)
-    found = roles.find(world, instance)
-    if role is None or found is None:
+    node_and_role = roles.find(world, instance)
+    if role is None or node_and_role is None:
         raise InputError(say("{server} is not a failover cluster instance", server=instance))
     if name in world.instances[instance].installed:
         raise InputError(say("{server} is installed on {node}", server=instance, node=name))
     if name not in world.computers or not world.computers[name].powered:
         raise InputError(say("{node} is off", node=name))
-    if name in world.nodes and world.nodes[name].cluster != found[0].cluster:
+    if name in world.nodes and world.nodes[name].cluster != node_and_role[0].cluster:
         raise InputError(say("{node} belongs to another cluster", node=name))
     if name not in world.nodes:
-        _join(world, found[0], name)
+        _join(world, node_and_role[0], name)
     _idle(world, name)
     _start_setup(world, name, instance, "setup.added", ADD_NODE_S, instance)
     text = say("Setup adds {node} to {server}", node=name, server=instance)
@@ -153,8 +153,8 @@ def remove_node(world: World, instance: str, name: str) -> None:
 
     An evicted node keeps its installation until then. [DOC: add or remove nodes of an instance]
     """
-    found = roles.find(world, instance)
-    if instances.role_of(world, instance) is None or found is None:
+    node_and_role = roles.find(world, instance)
+    if instances.role_of(world, instance) is None or node_and_role is None:
         raise InputError(say("{server} is not a failover cluster instance", server=instance))
     if name not in world.instances[instance].installed:
         raise InputError(say("{server} is not installed on {node}", server=instance, node=name))
@@ -172,16 +172,26 @@ def remove_node(world: World, instance: str, name: str) -> None:
 
 def complete_remove_node(world: World, name: str, instance: str) -> None:
     """Finish the removal of an instance from a node (timer)."""
-    node, found = world.nodes.get(name), roles.find(world, instance)
+    node, node_and_role = world.nodes.get(name), roles.find(world, instance)
     if node is not None:
         world.nodes[name] = replace(node, setup="")
-    if found is None or not world.computers[name].powered or world.instances[instance].computer == name:
+    if (
+        node_and_role is None
+        or not world.computers[name].powered
+        or world.instances[instance].computer == name
+    ):
         text = say("Setup was interrupted on {node}", node=name)
         world.emit(ClusterData(what="remove node failed", instance=instance), text, server=name)
         return
-    left = remove_node_from_roles([found[1]], name)[0]
-    config.update_role(world, found[0].name, left.name, resources=left.resources, preferred=left.preferred)
-    installed = tuple(one for one in world.instances[instance].installed if one != name)
+    remaining_role = remove_node_from_roles([node_and_role[1]], name)[0]
+    config.update_role(
+        world,
+        node_and_role[0].name,
+        remaining_role.name,
+        resources=remaining_role.resources,
+        preferred=remaining_role.preferred,
+    )
+    installed = tuple(node_name for node_name in world.instances[instance].installed if node_name != name)
     world.update_instance(instance, installed=installed)
     text = say("{server} is no longer installed on {node}", server=instance, node=name)
     world.emit(ClusterData(what="removed", instance=instance), text, server=name)
@@ -192,26 +202,26 @@ def share_disk(world: World, instance: str, letter: str) -> tuple[str, ...]:
 
     The result is empty for a standalone instance.
     """
-    found = roles.find(world, instance) if world.instances[instance].clustered else None
-    if found is None:
+    node_and_role = roles.find(world, instance) if world.instances[instance].clustered else None
+    if node_and_role is None:
         return ()
-    node, seen = found[0], world.instances[instance].installed
+    node, installed_nodes = node_and_role[0], world.instances[instance].installed
     resources = [
         *(resource for role in node.config.roles for resource in role.resources),
         *node.config.storage,
     ]
     number = 1 + sum(resource.kind == "Physical Disk" for resource in resources)
-    disk = Resource(name=f"Cluster Disk {number}", kind="Physical Disk", owners=seen, drive=letter)
+    disk = Resource(name=f"Cluster Disk {number}", kind="Physical Disk", owners=installed_nodes, drive=letter)
     config.update(world, node.name, storage=(*node.config.storage, disk))
     world.update_instance(instance, drives_apart=(*world.instances[instance].drives_apart, letter))
-    return seen
+    return installed_nodes
 
 
 def remove_node_from_roles(cluster_roles: Iterable[ClusterRole], name: str) -> tuple[ClusterRole, ...]:
     """Return the roles after a node has left the cluster permanently."""
 
     def drop_node(names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(one for one in names if one != name)
+        return tuple(node_name for node_name in names if node_name != name)
 
     return tuple(
         replace(
@@ -232,13 +242,13 @@ def complete_add_node(world: World, name: str, instance: str) -> None:
     if node is None or node.setup != instance:
         return
     world.nodes[name] = replace(node, setup="")
-    found = roles.find(world, instance)
-    if found is None or not config.is_running(world, node):
+    node_and_role = roles.find(world, instance)
+    if node_and_role is None or not config.is_running(world, node):
         text = say("Setup was interrupted on {node}", node=name)
         world.emit(ClusterData(what="add node failed", instance=instance), text, server=name)
         return
-    owned = _owned(found[1], name, True)
-    config.update_role(world, found[0].name, found[1].name, resources=owned.resources)
+    owned = _owned(node_and_role[1], name, True)
+    config.update_role(world, node_and_role[0].name, node_and_role[1].name, resources=owned.resources)
     world.update_instance(instance, installed=(*world.instances[instance].installed, name))
     text = say("{server} is installed on {node}", server=instance, node=name)
     world.emit(ClusterData(what="installed", instance=instance), text, server=name)

@@ -88,17 +88,17 @@ def assign(world: World, node: str, found: re.Match[str]) -> str:
     call = CmdletCall(cmdlet)
     lookup.needs_service(world, node, call)
     name = _spell(world, node, name, call)
-    known = PROPERTIES.get((cmdlet.lower(), key.lower()))
-    if known is None:
+    property_names = PROPERTIES.get((cmdlet.lower(), key.lower()))
+    if property_names is None:
         raise CommandNotSimulatedError(f"({cmdlet}).{key} = {value}")
     if not has_property(world.clusters[world.nodes[node].cluster], key):
         text = f"The property '{key}' cannot be found on this object. Verify that the property exists and can be set."
         raise ShellError(cmdlet, text, "InvalidOperation", "PropertyNotFound")
-    if not value.isdigit() or not known.minimum <= int(value) <= known.maximum:
+    if not value.isdigit() or not property_names.minimum <= int(value) <= property_names.maximum:
         problem = f"Unable to save property changes for '{name}'.\n    The parameter is incorrect"
         text = f'Exception setting "{key}": "{problem}"'
         raise ShellError(cmdlet, text, "NotSpecified", "ExceptionWhenSetting")
-    known.assign(world, name, node, int(value))
+    property_names.assign(world, name, node, int(value))
     return ""
 
 

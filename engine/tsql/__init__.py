@@ -82,5 +82,5 @@ def __getattr__(name: str) -> object:
     """Load a name on its first use and keep it in this module."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
-    return found
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    return value

@@ -38,8 +38,8 @@ PORT_MAX: Final = 65_535
 
 def is_url(value: Value) -> bool:
     """Return whether *value* has the form TCP://system-address:port."""
-    found = URL.match(value) if isinstance(value, str) else None
-    return found is not None and 1 <= int(found[1]) <= PORT_MAX
+    url_match = URL.match(value) if isinstance(value, str) else None
+    return url_match is not None and 1 <= int(url_match[1]) <= PORT_MAX
 
 
 OPTION_VERSIONS: Final = {
@@ -80,10 +80,10 @@ def check_option_name(name: str, value: Value, allowed_names: Container[str], ve
     """
     if version < OPTION_VERSIONS.get(name, 0):
         raise SqlError(102, name.split()[-1])
-    given = str(value).upper()
-    since = NOT_SIMULATED.get((name, given)) or NOT_SIMULATED.get((name, ""))
-    if since is not None and version >= since:
-        text = f"{name} = {given}" if given else name
+    option_text = str(value).upper()
+    first_version = NOT_SIMULATED.get((name, option_text)) or NOT_SIMULATED.get((name, ""))
+    if first_version is not None and version >= first_version:
+        text = f"{name} = {option_text}" if option_text else name
         raise SqlError(0, f"Not simulated: the option {text} of an availability group")
     if name not in allowed_names:
         raise SqlError(102, name.split()[-1])
@@ -120,11 +120,11 @@ def check_syntax(server: str, name: str, options: Options, replica_options: Repl
     group = AvailabilityGroup(name=name, guid=0, primary=server, replicas=())
     replica = Replica(server="", endpoint_url="")
     changes: list[Callable[[], object]] = [partial(with_options, group, options, version)]
-    for target, one in replica_options:
-        if not one:
+    for target, options_of_target in replica_options:
+        if not options_of_target:
             raise SqlError(102, target)
-        check_repetition(one)
-        changes.append(partial(replica_with, replica, one, "", version))
+        check_repetition(options_of_target)
+        changes.append(partial(replica_with, replica, options_of_target, "", version))
     check_repetition(options)
     for change in changes:
         try:
@@ -156,9 +156,9 @@ def _timeout(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
 
 
 def _required(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
-    changed = replace(group, required_synchronized=number(value))
-    check_required(changed, "ALTER AVAILABILITY GROUP")
-    return changed
+    changed_group = replace(group, required_synchronized=number(value))
+    check_required(changed_group, "ALTER AVAILABILITY GROUP")
+    return changed_group
 
 
 def check_required(group: AvailabilityGroup, operation: str) -> None:
@@ -312,9 +312,9 @@ def replica_with(replica: Replica, options: Options, operation: str, version: in
 def new_replica(server: str, options: Options, operation: str, version: int) -> Replica:
     """Return a replica that has not joined yet. Raise 35236, 41198 or 41197 for a missing option."""
     replica = replica_with(Replica(server=server, endpoint_url="", joined=False), options, operation, version)
-    given = {name for name, _ in options}
+    given_names = {name for name, _ in options}
     for name, missing in (("ENDPOINT_URL", 35236), ("AVAILABILITY_MODE", 41198), ("FAILOVER_MODE", 41197)):
-        if name not in given:
+        if name not in given_names:
             raise SqlError(missing, server)
     return replica
 
@@ -355,8 +355,8 @@ def modify_replica(world: World, server: str, name: str, replica_options: Replic
     Raise 35210 for an unknown replica, 41185 if nothing would change.
     """
     version = world.instances[server].version
-    (target, options), *more = replica_options
-    if more or sum(name != NESTED for name, _ in options) > 1:
+    (target, options), *more_options = replica_options
+    if more_options or sum(name != NESTED for name, _ in options) > 1:
         raise SqlError(102, ",")
     check_syntax(server, name, (), replica_options, version)
     group = primary(world, server, name, "modify", "replica")
@@ -364,15 +364,15 @@ def modify_replica(world: World, server: str, name: str, replica_options: Replic
     if old_replica is None:
         raise SqlError(35210, target, group.name)
     new = replica_with(old_replica, options, "MODIFY REPLICA", version)
-    changed = replace(
+    changed_replica = replace(
         group, replicas=tuple(new if replica is old_replica else replica for replica in group.replicas)
     )
-    check_group(world, changed, "MODIFY REPLICA", version)
+    check_group(world, changed_replica, "MODIFY REPLICA", version)
     if new.seeding and options[0][0] == "SEEDING_MODE":
         seeding.restart(world, new.server, group.guid)
     if new == old_replica:
         return []
-    replicas.change(world, server, group.guid, lambda now: replace(now, replicas=changed.replicas))
+    replicas.change(world, server, group.guid, lambda now: replace(now, replicas=changed_replica.replicas))
     if new.mode is not old_replica.mode:
         movement.fit_modes(world, group.guid, server)
     for copy in replicas.copies(world, new.server, group.guid):
@@ -386,18 +386,18 @@ def modify_replica(world: World, server: str, name: str, replica_options: Replic
 
 def check_nodes(world: World, group: AvailabilityGroup) -> None:
     """Check that each replica runs on its own node of the cluster. Raise 41015, 41039 or 19405."""
-    taken: dict[str, Replica] = {}
+    replicas_by_node: dict[str, Replica] = {}
     for replica in group.replicas:
         node = config.node_of(world, replica.server)
         if node is None:
             raise SqlError(41015, 5042, replica.server)
         for name in instances.possible_nodes(world, replica.server):
-            other_replica = taken.get(name)
+            other_replica = replicas_by_node.get(name)
             if other_replica is not None and (_clustered(world, replica) or _clustered(world, other_replica)):
                 raise SqlError(19405, group.name, name, other_replica.server, replica.server)
             if other_replica is not None:
                 raise SqlError(41039, name)
-            taken[name] = replica
+            replicas_by_node[name] = replica
 
 
 def _clustered(world: World, replica: Replica) -> bool:
@@ -412,20 +412,20 @@ def add_replica(world: World, server: str, name: str, replica_options: Replicas)
     version = world.instances[server].version
     check_syntax(server, name, (), replica_options, version)
     group = primary(world, server, name, "add", "replica")
-    most = BASIC_REPLICAS_MAX if group.basic else limits(version)[0]
-    if len(group.replicas) + len(replica_options) > most:
-        raise SqlError(35223, len(replica_options), group.name, len(group.replicas), most)
+    replica_max = BASIC_REPLICAS_MAX if group.basic else limits(version)[0]
+    if len(group.replicas) + len(replica_options) > replica_max:
+        raise SqlError(35223, len(replica_options), group.name, len(group.replicas), replica_max)
     added_replicas: list[Replica] = []
     for target, options in replica_options:
-        where = spelled(world, target)
-        if group.replica(where) is not None:
+        server_name = spelled(world, target)
+        if group.replica(server_name) is not None:
             raise SqlError(35282, target, group.name)
-        added_replicas.append(new_replica(where, options, "ADD REPLICA", version))
-    changed = replace(group, replicas=(*group.replicas, *added_replicas))
-    check_group(world, changed, "ADD REPLICA", version)
-    check_nodes(world, changed)
-    replicas.change(world, server, group.guid, lambda now: replace(now, replicas=changed.replicas))
-    _fit_owners(world, changed)
+        added_replicas.append(new_replica(server_name, options, "ADD REPLICA", version))
+    changed_group = replace(group, replicas=(*group.replicas, *added_replicas))
+    check_group(world, changed_group, "ADD REPLICA", version)
+    check_nodes(world, changed_group)
+    replicas.change(world, server, group.guid, lambda now: replace(now, replicas=changed_group.replicas))
+    _fit_owners(world, changed_group)
     return []
 
 
@@ -439,25 +439,29 @@ def remove_replica(world: World, server: str, name: str, replica_options: Replic
     group = primary(world, server, name, "remove", "replica")
     hosts: set[str] = set()
     for target, _ in replica_options:
-        where = spelled(world, target)
-        if group.replica(where) is None:
+        server_name = spelled(world, target)
+        if group.replica(server_name) is None:
             raise SqlError(35283, target, group.name)
-        if where == server:
+        if server_name == server:
             raise SqlError(35284, target, group.name)
-        hosts.add(where)
-    left = tuple(_without_routes(replica, hosts) for replica in group.replicas if replica.server not in hosts)
-    check_required(replace(group, replicas=left), "REMOVE REPLICA")
+        hosts.add(server_name)
+    remaining_replicas = tuple(
+        _without_routes(replica, hosts) for replica in group.replicas if replica.server not in hosts
+    )
+    check_required(replace(group, replicas=remaining_replicas), "REMOVE REPLICA")
     replicas.change(
         world,
         server,
         group.guid,
-        lambda now: replace(movement.remove_places(now, lambda place: place[1] in hosts), replicas=left),
+        lambda now: replace(
+            movement.remove_places(now, lambda place: place[1] in hosts), replicas=remaining_replicas
+        ),
     )
-    for where in sorted(hosts):
+    for server_name in sorted(hosts):
         for copy in replicas.copies(world, server, group.guid):
-            movement.forget(world, (server, copy.database), where)
+            movement.forget(world, (server, copy.database), server_name)
     movement.watch_removals(world)
-    _fit_owners(world, replace(group, replicas=left))
+    _fit_owners(world, replace(group, replicas=remaining_replicas))
     return []
 
 
@@ -471,10 +475,10 @@ def _without_routes(replica: Replica, gone: set[str]) -> Replica:
 
 def _fit_owners(world: World, group: AvailabilityGroup) -> None:
     """Make the nodes of the replicas the possible owners of the role. [DOC: WSFC and SQL Server]."""
-    found = roles.find(world, group.name, group.primary)
-    if found is None:
+    group_role = roles.find(world, group.name, group.primary)
+    if group_role is None:
         return
-    node, role = found
+    node, role = group_role
     servers = (replica.server for replica in group.replicas if replica.server in world.instances)
     nodes = tuple(
         dict.fromkeys(name for server in servers for name in instances.possible_nodes(world, server))
@@ -552,5 +556,5 @@ def primary(world: World, server: str, name: str, verb: str, noun: str) -> Avail
 
 def copy_named(world: World, server: str, database: str) -> DatabaseCopy | None:
     """Return the copy of *database* on *server*, without regard to case; None if there is none."""
-    copies = (copy for (where, _), copy in world.copies.items() if where == server)
+    copies = (copy for (copy_server, _), copy in world.copies.items() if copy_server == server)
     return next((copy for copy in copies if copy.database.lower() == database.lower()), None)

@@ -47,12 +47,12 @@ def find_eligible_copies(
     exist; 35280: in this group already; 35244: in another group; 1468: mirrored; 1467: not open; 1465: not in
     the full recovery model; 1475: not backed up, or bulk changes since the backup.
     """
-    seen: set[str] = set()
+    used_names: set[str] = set()
     eligible_copies = []
     for name in names:
-        if name.lower() in seen:
+        if name.lower() in used_names:
             raise SqlError(35234, name)
-        seen.add(name.lower())
+        used_names.add(name.lower())
         if name.lower() in SYSTEM_DATABASES:
             raise SqlError(35249, name)
         copy = configuration.copy_named(world, server, name)
@@ -126,7 +126,7 @@ def remove(world: World, server: str, name: str, databases: Sequence[str]) -> li
     The primary's copy stays online; the secondaries' copies are left RESTORING. Raise 41073.
     """
     group = configuration.primary(world, server, name, "remove", "database")
-    spelled = {one.lower(): one for one in group.databases}
+    spelled = {database_name.lower(): database_name for database_name in group.databases}
     for database in databases:
         if database.lower() not in spelled:
             raise SqlError(41073, database, group.name)
@@ -283,12 +283,12 @@ def resume_movement(world: World, server: str, database: str) -> list[Message]:
     )
     state = world.replicas[server, guid]
     lead = key if state.role is ReplicaRole.PRIMARY else (state.primary or "", copy.database)
-    others = [name for name, _ in copy.availability.peers] if lead == key else [server]
+    other_servers = [name for name, _ in copy.availability.peers] if lead == key else [server]
     if lead == key:
         movement.fit_own_state(world, key)
-    for other in others:
-        contact = world.contacts.get((guid, lead[0], other))
-        if contact is not None and contact.connected and (other, copy.database) in world.copies:
-            movement.join(world, lead, (other, copy.database))
+    for other_server in other_servers:
+        contact = world.contacts.get((guid, lead[0], other_server))
+        if contact is not None and contact.connected and (other_server, copy.database) in world.copies:
+            movement.join(world, lead, (other_server, copy.database))
     network.reassess(world, guid)
     return []

@@ -36,8 +36,8 @@ def check_syntax(verb: str, options: Options) -> None:
     if verb == "ADD":
         if not names or names[0] not in ("WITH IP", "DHCP"):
             raise SqlError(102, names[0] if names else "LISTENER")
-        following = [name for name in names if name != names[0]]
-        if following not in ([], ["PORT"]):
+        later_names = [name for name in names if name != names[0]]
+        if later_names not in ([], ["PORT"]):
             raise SqlError(102, ",")
     elif verb == "MODIFY":
         if not names or names[0] in ("WITH IP", "DHCP"):
@@ -79,9 +79,11 @@ def _addresses(
         _check_address(value)
         if address in addresses:
             raise SqlError(19484, address)
-        same = next((one for one in addresses if _subnet(one) == _subnet(address)), None)
-        if same is not None:
-            raise SqlError(19451, same, address)
+        same_subnet_address = next(
+            (candidate for candidate in addresses if _subnet(candidate) == _subnet(address)), None
+        )
+        if same_subnet_address is not None:
+            raise SqlError(19451, same_subnet_address, address)
         if address in used:
             raise SqlError(19476)
         if value[1:] and (_subnet(address) not in networks or value[1] != NETWORK_MASK):
@@ -157,7 +159,10 @@ def plan(
     if not NAME.fullmatch(name):
         raise SqlError(19476)
     _check_dhcp(world, server, group, options)
-    if any(one.lower() == name.lower() for one in (*world.listeners, *world.computers, *world.clusters)):
+    if any(
+        network_name.lower() == name.lower()
+        for network_name in (*world.listeners, *world.computers, *world.clusters)
+    ):
         raise SqlError(19471, name)
     return AvailabilityListener(
         name=name, port=_port(options, 1433), addresses=_addresses(world, server, options, ())
@@ -173,10 +178,10 @@ def configure(world: World, server: str, group: AvailabilityGroup, listener: Ava
 
 def _fit_resources(world: World, group: AvailabilityGroup) -> None:
     """Add or remove the resources of the role so that they fit the listener."""
-    found = roles.find(world, group.name, group.primary)
-    if found is None:
+    group_role = roles.find(world, group.name, group.primary)
+    if group_role is None:
         return
-    node, role = found
+    node, role = group_role
     cluster_role = role_of(group.name, group.listener, role.resources[-1].owners, role.owner)
     config.update_role(world, node.name, role.name, resources=cluster_role.resources)
 
@@ -205,8 +210,8 @@ def add(world: World, server: str, name: str, listener: str, options: Options) -
 
 def _check_port(world: World, server: str, listener: str, group: AvailabilityGroup) -> None:
     """Raise 19486 after a change to a port on which the instance's endpoint listens. The listener cannot use it."""
-    changed = replicas.group_of(world, server, group.guid)
-    availability_listener = changed.listener if changed is not None else None
+    known_group = replicas.group_of(world, server, group.guid)
+    availability_listener = known_group.listener if known_group is not None else None
     if availability_listener is not None and failover.is_port_taken(
         world, server, availability_listener.port
     ):

@@ -80,7 +80,7 @@ def end_windows(machine: Machine, database: str, termination: str) -> list[Messa
     _await_others(machine, database, termination, tuple(session.spid for _, session in other_sessions))
     for name, session in other_sessions:
         context.world.call_at(context.world.tick, "tsql.kill", name, server, session.spid)
-    return [Message(5060, 10, 1, 0, fill_message(5060, done)[1]) for done in (0, 100)]
+    return [Message(5060, 10, 1, 0, fill_message(5060, percent)[1]) for percent in (0, 100)]
 
 
 def end_others(machine: Machine, database: str, termination: str) -> list[Message]:

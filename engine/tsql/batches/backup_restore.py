@@ -86,10 +86,10 @@ _FOR_LOG, _FOR_DATABASE = ("NORECOVERY", "STANDBY", "NO_TRUNCATE"), ("DIFFERENTI
 def _check_kind(statement: s.Backup, database: str) -> None:
     """Raise 3032 for an option of the other kind of backup, 3024 for a differential backup of master."""
     option_names = [name for name, _ in statement.options]
-    other = _FOR_DATABASE if statement.what == "LOG" else _FOR_LOG
-    wrong = [name.lower() for name in other if name in option_names]
-    if wrong:
-        raise SqlError(3032, ", ".join(wrong), also=(3013,), title=statement.title)
+    other_options = _FOR_DATABASE if statement.what == "LOG" else _FOR_LOG
+    wrong_options = [name.lower() for name in other_options if name in option_names]
+    if wrong_options:
+        raise SqlError(3032, ", ".join(wrong_options), also=(3013,), title=statement.title)
     if database.lower() == "master" and "DIFFERENTIAL" in option_names:
         raise SqlError(3024, also=(3013,), title=statement.title)
 
@@ -186,7 +186,7 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
         path,
         ending=ending,
         replace_existing="REPLACE" in options,
-        moves={machine.text(name): machine.text(to) for name, to in statement.moves},
+        moves={machine.text(name): machine.text(target_path) for name, target_path in statement.moves},
         file=number,
         login=machine.session.login,
     )
@@ -286,21 +286,23 @@ def header(context: Context, sets: Sequence[backup.BackupSet]) -> Grid:
 
 
 def _grid(context: Context, columns: str, records: list[dict[str, Scalar]]) -> Grid:
-    named = [word.partition(":") for word in columns.split()]
-    names = tuple(name for name, _, since in named if int(since or 0) <= context.version)
+    column_parts = [word.partition(":") for word in columns.split()]
+    names = tuple(
+        name for name, _, first_version in column_parts if int(first_version or 0) <= context.version
+    )
     return names, [tuple(record.get(name) for name in names) for record in records]
 
 
 def _file(image: DatabaseCopy, file: DbFile, number: int) -> dict[str, Scalar]:
     size = int(file.size_kb * 1024)
-    most = int(image.log_max_kb * 1024) if file.log else _UNLIMITED_BYTES
+    size_max = int(image.log_max_kb * 1024) if file.log else _UNLIMITED_BYTES
     return {
         "LogicalName": file.name,
         "PhysicalName": volumes.path_of(image, file),
         "Type": "L" if file.log else "D",
         "FileGroupName": None if file.log else "PRIMARY",
         "Size": size,
-        "MaxSize": most,
+        "MaxSize": size_max,
         "FileId": number,
         "CreateLSN": 0,
         "DropLSN": 0,

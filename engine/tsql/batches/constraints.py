@@ -25,15 +25,15 @@ def assign_names(table: str, constraints: Iterable[Constraint], version: int) ->
 
     Raises 8110 or 2714.
     """
-    found: list[Constraint] = []
+    named_constraints: list[Constraint] = []
     for item in constraints:
-        made = item if item.name else replace(item, name=_generate_name(table, item, version))
-        if any(other.name.lower() == made.name.lower() for other in found):
-            raise SqlError(2714, made.name, state=5, also=(1750,))
-        found.append(made)
-    if sum(1 for item in found if isinstance(item, Key) and item.kind == "PRIMARY KEY") > 1:
+        named_item = item if item.name else replace(item, name=_generate_name(table, item, version))
+        if any(constraint.name.lower() == named_item.name.lower() for constraint in named_constraints):
+            raise SqlError(2714, named_item.name, state=5, also=(1750,))
+        named_constraints.append(named_item)
+    if sum(1 for item in named_constraints if isinstance(item, Key) and item.kind == "PRIMARY KEY") > 1:
         raise SqlError(8110, table)
-    return tuple(found)
+    return tuple(named_constraints)
 
 
 def _generate_name(table: str, item: Constraint, version: int) -> str:
@@ -77,11 +77,11 @@ def default_name(table: str, column: ColumnDefinition) -> str:
 
 def find_column_positions(table: Table, columns: Iterable[str], owner: str) -> list[int]:
     """Return the positions of the columns. Raises 1911 for a column that the table does not have."""
-    known = {column.name.lower(): index for index, column in enumerate(table.columns)}
+    positions_by_name = {column.name.lower(): index for index, column in enumerate(table.columns)}
     for name in columns:
-        if name.lower() not in known:
+        if name.lower() not in positions_by_name:
             raise SqlError(1911, name, owner)
-    return [known[name.lower()] for name in columns]
+    return [positions_by_name[name.lower()] for name in columns]
 
 
 def check_definition(
@@ -124,9 +124,9 @@ def check_definition(
         parent = table if is_own else objects.find(machine.context, item.table)
         if not isinstance(parent, Table):
             raise SqlError(1767, item.name, ".".join(item.table), also=(1750,))
-        known = {column.name.lower() for column in parent.columns}
+        parent_columns = {column.name.lower() for column in parent.columns}
         for name in item.references:
-            if name.lower() not in known:
+            if name.lower() not in parent_columns:
                 raise SqlError(1770, item.name, name, ".".join(item.table), also=(1750,))
         target = _find_referenced_columns(parent, item)
         if target is None:
@@ -161,10 +161,10 @@ _NO_COLUMNS: Final = (ColumnDefinition(name="", type="int"),)
 
 def _check_types(ref: TableRef, table: Table, parent: Table, item: ForeignKey, target: Sequence[int]) -> None:
     """Check that both sides of a foreign key have the same type (1778), and the same length and scale (1753)."""
-    for position, there in zip(
+    for position, parent_position in zip(
         find_column_positions(table, item.columns, ref.parts[-1]), target, strict=False
     ):
-        own_definition, other_definition = table.columns[position], parent.columns[there]
+        own_definition, other_definition = table.columns[position], parent.columns[parent_position]
         kinds = [parse_type(column.type) for column in (own_definition, other_definition)]
         names = (".".join(item.table), other_definition.name, ref.parts[-1], own_definition.name, item.name)
         if kinds[0][0] != kinds[1][0]:
@@ -194,8 +194,8 @@ def _is_simple_filter(tokens: Sequence[Token]) -> bool:
     """Return whether a condition compares columns with constants, joined by AND [DOC: CREATE INDEX]."""
     words = {token.upper for token in tokens}
     called = any(
-        token.kind == "word" and token.upper not in ("IN", "AND") and behind.is_op("(")
-        for token, behind in pairwise(tokens)
+        token.kind == "word" and token.upper not in ("IN", "AND") and next_token.is_op("(")
+        for token, next_token in pairwise(tokens)
     )
     return not (words & _FILTER_WORDS or called or any(token.is_op(*_FILTER_SIGNS) for token in tokens))
 
@@ -212,17 +212,19 @@ def _find_filtered_rows(machine: Machine, table: Table, key: Key) -> set[int]:
     """Return the positions of the rows that belong to a filtered index."""
     text = f"CASE WHEN {key.filter} THEN 1 ELSE 0 END"
     values = _evaluate_rows(machine, table.columns, table.rows, [text])
-    return {index for index, (inside,) in enumerate(values) if inside}
+    return {index for index, (is_inside,) in enumerate(values) if is_inside}
 
 
 def _find_referenced_columns(parent: Table, item: ForeignKey) -> list[int] | None:
     """Return the columns of a key of *parent* that the foreign key refers to; None if there is no such key."""
-    wanted = [name.lower() for name in item.references]
+    referenced_names = [name.lower() for name in item.references]
     for key in parent.constraints:
         if not isinstance(key, Key) or not key.unique or key.filter:
             continue
         names = [name.lower() for name in key.columns]
-        if (not wanted and key.kind == "PRIMARY KEY") or (wanted and sorted(names) == sorted(wanted)):
+        if (not referenced_names and key.kind == "PRIMARY KEY") or (
+            referenced_names and sorted(names) == sorted(referenced_names)
+        ):
             return find_column_positions(parent, item.references or key.columns, "")
     return None
 
@@ -299,30 +301,30 @@ def _fill_computed_columns(machine: Machine, table: Table, row_positions: list[i
     values = _evaluate_rows(
         machine, table.columns, [rows[row_position] for row_position in row_positions], texts
     )
-    for at, made in zip(row_positions, values, strict=True):
-        row = list(rows[at])
-        for position, value in zip(places, made, strict=True):
+    for row_index, computed_values in zip(row_positions, values, strict=True):
+        row = list(rows[row_index])
+        for position, value in zip(places, computed_values, strict=True):
             row[position] = value
-        rows[at] = tuple(row)
+        rows[row_index] = tuple(row)
     return replace(table, rows=tuple(rows))
 
 
 def _enforce_unique_keys(
     machine: Machine, ref: TableRef, table: Table, row_positions: list[int]
 ) -> tuple[Table, list[int]]:
-    fresh, ignored = set(row_positions), set[int]()
+    new_positions, ignored = set(row_positions), set[int]()
     for key in table.constraints:
         if not isinstance(key, Key) or not key.unique:
             continue
         places = find_column_positions(table, key.columns, ref.parts[-1])
-        seen: dict[tuple[Scalar, ...], int] = {}
+        positions_by_key: dict[tuple[Scalar, ...], int] = {}
         rows = _find_filtered_rows(machine, table, key) if key.filter else None
         # existing rows come first, so that a new row is the duplicate
-        for at in sorted(range(len(table.rows)), key=lambda at: (at in fresh, at)):
+        for at in sorted(range(len(table.rows)), key=lambda at: (at in new_positions, at)):
             if at in ignored or (rows is not None and at not in rows):
                 continue
             values = _key_of(table.rows[at], places)
-            if seen.setdefault(values, at) == at:
+            if positions_by_key.setdefault(values, at) == at:
                 continue
             if not key.ignore_duplicates:
                 raise _make_duplicate_error(ref, key, [table.rows[at][place] for place in places])
@@ -332,9 +334,11 @@ def _enforce_unique_keys(
     machine.say_number(3604)
     stay = [index for index in range(len(table.rows)) if index not in ignored]
     kept_table = replace(
-        table, rows=tuple(table.rows[at] for at in stay), ids=tuple(table.ids[at] for at in stay)
+        table,
+        rows=tuple(table.rows[row_index] for row_index in stay),
+        ids=tuple(table.ids[at] for at in stay),
     )
-    return kept_table, [index for index, at in enumerate(stay) if at in fresh]
+    return kept_table, [index for index, row_index in enumerate(stay) if row_index in new_positions]
 
 
 def _key_of(row: Row, places: Iterable[int]) -> tuple[Scalar, ...]:
@@ -355,8 +359,8 @@ def _enforce_checks(machine: Machine, ref: TableRef, table: Table, rows: list[Ro
         return
     texts = [f"CASE WHEN NOT ({item.text}) THEN 1 ELSE 0 END" for item in checks]
     for values in _evaluate_rows(machine, table.columns, rows, texts):
-        for item, broken in zip(checks, values, strict=True):
-            if broken:
+        for item, is_broken in zip(checks, values, strict=True):
+            if is_broken:
                 column = item.columns[0] if item.columns else ""
                 raise _make_conflict_error(machine, verb, "CHECK", item.name, ref.parts, column)
 
@@ -366,8 +370,8 @@ def _make_conflict_error(
 ) -> SqlError:
     database = "tempdb" if table[-1].startswith(("#", "@")) else machine.session.database
     text = table[-1] if table[-1].startswith("@") else objects.format_qualified_name(table)
-    where = (", column '", column, "'") if column else ()
-    return SqlError(547, verb, kind, name, database, text, *where)
+    column_text = (", column '", column, "'") if column else ()
+    return SqlError(547, verb, kind, name, database, text, *column_text)
 
 
 def _enforce_foreign_key(
@@ -382,8 +386,8 @@ def _enforce_foreign_key(
     keys = {_key_of(row, target) for row in parent.rows}
     places = find_column_positions(table, item.columns, ref.parts[-1])
     for row in rows:
-        wanted = _key_of(row, places)
-        if None not in wanted and wanted not in keys:
+        foreign_key = _key_of(row, places)
+        if None not in foreign_key and foreign_key not in keys:
             column = parent.columns[target[0]].name if len(target) == 1 else ""
             raise _make_conflict_error(machine, verb, "FOREIGN KEY", item.name, item.table, column)
 

@@ -64,8 +64,8 @@ class Context:
     def moment(self, tick: int | None = None) -> datetime:
         """Return the time that the servers' clocks show at *tick* (default: now)."""
         start = datetime.fromisoformat(self.world.settings.start_time)
-        at = self.world.tick if tick is None else tick
-        return start + timedelta(seconds=at / TICKS_PER_S)
+        moment_tick = self.world.tick if tick is None else tick
+        return start + timedelta(seconds=moment_tick / TICKS_PER_S)
 
     def datetime_value(self, tick: int | None = None) -> str:
         """Return the clock as a datetime value."""
@@ -100,9 +100,9 @@ class Context:
         system = {value: name for name, value in SYSTEM_DATABASES.items()}
         if number in system:
             return system[number]
-        known = {copy.database_id: copy.database for copy in self.copies()}
-        known.update({snapshot.database_id: snapshot.name for snapshot in self.server.snapshots})
-        return known.get(number)
+        names_by_id = {copy.database_id: copy.database for copy in self.copies()}
+        names_by_id.update({snapshot.database_id: snapshot.name for snapshot in self.server.snapshots})
+        return names_by_id.get(number)
 
     def database_shown(self, name: str) -> str:
         """Return the name of a database in this server's spelling."""
@@ -118,8 +118,8 @@ class Context:
 
         Raises 911, 954, 955 and others if the database cannot be opened.
         """
-        is_inside = name.lower() == self.session.database.lower()
-        statements.use_database(self.world, self.session.server, name, self.session.read_intent, is_inside)
+        is_current = name.lower() == self.session.database.lower()
+        statements.use_database(self.world, self.session.server, name, self.session.read_intent, is_current)
         admit_database(self, name)
         copy = self.copy_named(name)
         if copy is not None:
@@ -214,10 +214,10 @@ def has_server_permission(context: Context, permission: str) -> bool:
         for g in security.grants
     ):
         return False
-    enough = {permission, "CONTROL SERVER", *IMPLIED.get(permission, ())}
-    if any(g.kind == "SERVER" and g.permission in enough and g.grantee in names for g in security.grants):
+    sufficient = {permission, "CONTROL SERVER", *IMPLIED.get(permission, ())}
+    if any(g.kind == "SERVER" and g.permission in sufficient and g.grantee in names for g in security.grants):
         return True
-    return any(enough & allowed for role, allowed in SERVER_ROLES.items() if role in names)
+    return any(sufficient & allowed for role, allowed in SERVER_ROLES.items() if role in names)
 
 
 # --- databases -------------------------------------------------------------------------------------------

@@ -32,10 +32,10 @@ def find(machine: Machine, name: str) -> tuple[str, SqlCursor]:
 
     Raises 16916, or 16950 for an empty variable.
     """
-    known = dict(machine.session.cursors)
+    session_cursors = dict(machine.session.cursors)
     for key in (local(machine, name), name.lower()):
-        if key in known:
-            return key, known[key]
+        if key in session_cursors:
+            return key, session_cursors[key]
     if name.startswith("@"):
         raise SqlError(16950, name)
     raise SqlError(16916, name)
@@ -44,7 +44,11 @@ def find(machine: Machine, name: str) -> tuple[str, SqlCursor]:
 def forget_local(machine: Machine) -> None:
     """Remove the local cursors at the end of their batch or procedure. Documented [DOC: DECLARE CURSOR]."""
     depth = len(machine.scopes)
-    cursors = tuple(pair for pair in machine.session.cursors if int(pair[0].partition(" ")[2] or 0) <= depth)
+    cursors = tuple(
+        cursor_entry
+        for cursor_entry in machine.session.cursors
+        if int(cursor_entry[0].partition(" ")[2] or 0) <= depth
+    )
     if len(cursors) < len(machine.session.cursors):
         machine.note(cursors=cursors)
 
@@ -60,20 +64,20 @@ def declare(machine: Machine, statement: s.DeclareCursor) -> None:
     if key in dict(machine.session.cursors) and not statement.name.startswith("@"):
         raise SqlError(16915, statement.name)
     scrolls = bool(options & _SCROLLS) and not options & {"FORWARD_ONLY", "FAST_FORWARD"}
-    counted = bool(options & {"STATIC", "KEYSET", "INSENSITIVE"})
-    keep(machine, key, SqlCursor(statement.query, scrolls=scrolls, counted=counted))
+    has_row_count = bool(options & {"STATIC", "KEYSET", "INSENSITIVE"})
+    keep(machine, key, SqlCursor(statement.query, scrolls=scrolls, counted=has_row_count))
 
 
 def keep(machine: Machine, name: str, cursor: SqlCursor | None) -> None:
     """Store a cursor under its name; None removes it."""
-    known = dict(machine.session.cursors)
-    known.pop(name, None)
+    session_cursors = dict(machine.session.cursors)
+    session_cursors.pop(name, None)
     if cursor is not None:
-        if len(known) >= CURSORS_MAX:
+        if len(session_cursors) >= CURSORS_MAX:
             raise UnsimulatedFeatureError(f"more than {CURSORS_MAX} cursors of one connection")
-        known[name] = cursor
+        session_cursors[name] = cursor
         machine.check_capacity(cursor)
-    machine.note(cursors=tuple(known.items()))
+    machine.note(cursors=tuple(session_cursors.items()))
 
 
 def open_cursor(machine: Machine, name: str) -> None:

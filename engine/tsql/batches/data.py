@@ -306,9 +306,9 @@ class SqlSession(Struct, frozen=True, kw_only=True):
 
         The last batch, which only views show, and rare empty parts are left out.
         """
-        known = [name for name in self.__struct_fields__ if name not in UNSAID_OF_SESSION]
-        known = [name for name in known if name not in RARE_IN_SESSION or getattr(self, name)]
-        return f"Session({', '.join(f'{name}={getattr(self, name)!r}' for name in known)})"
+        repr_names = [name for name in self.__struct_fields__ if name not in UNSAID_OF_SESSION]
+        repr_names = [name for name in repr_names if name not in RARE_IN_SESSION or getattr(self, name)]
+        return f"Session({', '.join(f'{name}={getattr(self, name)!r}' for name in repr_names)})"
 
 
 class Submission(Struct, frozen=True, kw_only=True):
@@ -408,7 +408,7 @@ DESCRIPTION: Final = "first result"
 
 def declarations(text: str) -> list[tuple[str, str, bool, str]]:
     """Return (name, type, output, default) of each parameter in a declaration of sp_executesql."""
-    found = []
+    declared = []
     for part in _split(text):
         words = part.split(None, 1)
         if len(words) != 2 or not words[0].startswith("@"):
@@ -417,8 +417,8 @@ def declarations(text: str) -> list[tuple[str, str, bool, str]]:
         output = kind.split()[-1] in ("output", "out")
         kind = kind.rsplit(None, 1)[0] if output else kind
         kind, _, default = kind.partition("=")
-        found.append((words[0].lower(), kind.strip(), output, default.strip()))
-    return found
+        declared.append((words[0].lower(), kind.strip(), output, default.strip()))
+    return declared
 
 
 def _split(text: str) -> list[str]:

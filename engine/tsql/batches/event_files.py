@@ -44,11 +44,11 @@ def read_target(context: Context, path: Scalar) -> Scalar:
     if "." not in file_name and not file_name.endswith("*"):
         file_name += "*.xel"
     if fnmatch(FILE.lower(), file_name) and context.version >= 2012:
-        found = [
-            [name, body, FILE, 512 * index, when]
-            for index, (name, when, body) in enumerate(_events(context), 1)
+        target_rows = [
+            [name, body, FILE, 512 * index, event_time]
+            for index, (name, event_time, body) in enumerate(_events(context), 1)
         ]
-        return json.dumps(found)
+        return json.dumps(target_rows)
     if fnmatch(SYSTEM_FILE, file_name):
         raise UnsimulatedFeatureError("the events of system_health")
     raise SqlError(25718, to_text(path))
@@ -62,7 +62,7 @@ def _events(context: Context) -> Iterator[tuple[str, str, str]]:
     ):
         return
     for tick, number, severity, state, text in world.errorlog.get(server, ()):
-        when = (
+        event_time = (
             datetime_formats.format_datetime(context.moment(tick), "%Y-%m-%dT%H:%M:%S")
             + f".{tick % 100 * 10:03d}Z"
         )
@@ -80,13 +80,15 @@ def _events(context: Context) -> Iterator[tuple[str, str, str]]:
                 ("is_intercepted", "false", ""), ("message", text, ""),
             )  # fmt: skip
         if name:
-            yield name, when, _xml(name, when, data)
+            yield name, event_time, _xml(name, event_time, data)
 
 
 def _group_data(context: Context, group: str) -> tuple[Data, ...]:
     world, server = context.world, context.session.server
     groups = [replicas.group_of(world, server, state.guid) for state in replicas.on_server(world, server)]
-    guid = next((one.guid for one in groups if one is not None and one.name == group), None)
+    guid = next(
+        (candidate.guid for candidate in groups if candidate is not None and candidate.name == group), None
+    )
     return (
         ("availability_group_id", group_id(guid) if guid is not None else "", ""),
         ("availability_group_name", group, ""),
@@ -100,9 +102,9 @@ _REPLICA_WORDS: Final = tuple(ReplicaWord)
 
 def _state_change(context: Context, match: re.Match[str]) -> tuple[Data, ...]:
     """Return the data of a state change. The states are numbered in the order of their names. Assumed."""
-    known = {word.value: number for number, word in enumerate(_REPLICA_WORDS)}
+    state_numbers = {word.value: number for number, word in enumerate(_REPLICA_WORDS)}
     words = (("previous_state", match["old"]), ("current_state", match["new"]))
-    states = tuple((name, known.get(word, 0), word) for name, word in words)
+    states = tuple((name, state_numbers.get(word, 0), word) for name, word in words)
     return (*states, *_group_data(context, match["group"]))
 
 

@@ -90,8 +90,14 @@ def describe_packed(machine: Machine, text: Scalar, parameters: Scalar, *_: Scal
         raise UnsimulatedFeatureError(errors[-1].text.removeprefix("Not simulated: "))
     for note in errors[-1:]:
         kind = _TYPES[note.number]
-        found = {"error_number": note.number, "error_severity": note.severity, "error_state": note.state}
-        columns = [{**found, "error_message": note.text, "error_type": kind[0], "error_type_desc": kind[1]}]
+        error_columns = {
+            "error_number": note.number,
+            "error_severity": note.severity,
+            "error_state": note.state,
+        }
+        columns = [
+            {**error_columns, "error_message": note.text, "error_type": kind[0], "error_type_desc": kind[1]}
+        ]
     return json.dumps([[row.get(column) for column in COLUMNS] for row in columns])
 
 

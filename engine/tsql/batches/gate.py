@@ -157,8 +157,8 @@ def state_of(context: Context, name: str) -> str:
         role = copy.availability.role
         if role is ReplicaRole.PRIMARY:
             return "primary"
-        is_inside = copy.database.lower() == context.session.database.lower()
-        if groups.policy(copy).refusal(copy, context.session.read_intent, is_inside) is None:
+        is_current = copy.database.lower() == context.session.database.lower()
+        if groups.policy(copy).refusal(copy, context.session.read_intent, is_current) is None:
             return "readable"
         return "resolving" if role is ReplicaRole.RESOLVING else "secondary"
     if copy.db_state is DbState.RESTORING:
@@ -418,8 +418,8 @@ def check(machine: Machine, statement: s.Statement) -> None:
     if kind in IN_MASTER and machine.session.database.lower() != "master":
         raise SqlError(35208)
     rule = RULES.get(kind)
-    for where in rule(machine, statement) if rule is not None else ():
-        _admit_where(machine.context, *where)
+    for target in rule(machine, statement) if rule is not None else ():
+        _admit_where(machine.context, *target)
 
 
 def check_procedure(context: Context, name: str, arguments: Mapping[str, Scalar]) -> None:

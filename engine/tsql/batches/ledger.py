@@ -74,13 +74,13 @@ def change(
 ) -> int:
     """Set columns of the rows for which *wanted* is true, and return the number of rows."""
     ledger = _find_ledger(world, server, table)
-    chosen = [wanted(dict(row)) for row in ledger.rows]
-    changed = tuple(
+    is_chosen = [wanted(dict(row)) for row in ledger.rows]
+    changed_rows = tuple(
         tuple({**dict(row), **values}.items()) if hit else row
-        for row, hit in zip(ledger.rows, chosen, strict=True)
+        for row, hit in zip(ledger.rows, is_chosen, strict=True)
     )
-    world.objects[_key(server, table)] = Ledger(changed, ledger.last_id)
-    return arithmetic.total(chosen)
+    world.objects[_key(server, table)] = Ledger(changed_rows, ledger.last_id)
+    return arithmetic.total(is_chosen)
 
 
 def remove(world: World, server: str, table: str, predicate: Callable[[Record], bool]) -> int:
@@ -97,8 +97,10 @@ def remove(world: World, server: str, table: str, predicate: Callable[[Record], 
 
 def steps_of(world: World, server: str, job: str) -> list[Record]:
     """Return the steps of a job in order. A job that was copied from another server has that server's steps."""
-    for where in (server, *sorted(world.instances)):
-        found_rows = [row for row in rows(world, where, "sysjobsteps") if _is_same_text(row["job"], job)]
+    for server_name in (server, *sorted(world.instances)):
+        found_rows = [
+            row for row in rows(world, server_name, "sysjobsteps") if _is_same_text(row["job"], job)
+        ]
         if found_rows:
             break
     return sorted(found_rows, key=lambda row: int(str(row["step_id"])))
@@ -127,8 +129,8 @@ def activity_of(world: World, server: str, job: str) -> Record | None:
 def is_running(world: World, server: str, job: str) -> bool:
     """Return whether a run of the job is in progress. A restart of the instance ends it."""
     row = activity_of(world, server, job)
-    begun = -1 if row is None else int(str(row["start_tick"]))
-    return row is not None and row["stop_tick"] is None and begun >= world.instances[server].started_tick
+    start_tick = -1 if row is None else int(str(row["start_tick"]))
+    return row is not None and row["stop_tick"] is None and start_tick >= world.instances[server].started_tick
 
 
 def start(
@@ -147,21 +149,21 @@ def start(
     if not jobs.agent_runs(world, server):
         raise SqlError(22022, NOT_RUNNING)
     if is_running(world, server, job):
-        already = (
+        is_running_already = (
             f"already running from a request by {to_text((activity_of(world, server, job) or {}).get('by'))}"
         )
-        raise SqlError(22022, _REFUSED.format("run", job, requester, already))
+        raise SqlError(22022, _REFUSED.format("run", job, requester, is_running_already))
     steps = steps_of(world, server, job)
     if not steps:
         raise UnsimulatedFeatureError(f"the run of job '{job}' at this moment")
-    made = find(world, server, "sysjobs", "job", job) or {}
-    first = to_text(made.get("start_step_id") or steps[0]["step_id"])
+    job_row = find(world, server, "sysjobs", "job", job) or {}
+    first = to_text(job_row.get("start_step_id") or steps[0]["step_id"])
     if step_name:
-        named = next((row for row in steps if _is_same_text(row["step_name"], step_name)), None)
-        if named is None:
+        named_step = next((row for row in steps if _is_same_text(row["step_name"], step_name)), None)
+        if named_step is None:
             raise SqlError(14262, "@step_name", step_name)
-        first = to_text(named["step_id"])
-    given = tuple(sorted((tokens or {}).items()))
+        first = to_text(named_step["step_id"])
+    token_values = tuple(sorted((tokens or {}).items()))
     remove(world, server, "activity", lambda row: _is_same_text(row["job"], job))
     add(
         world, server, "activity",
@@ -169,7 +171,7 @@ def start(
         start_tick=world.tick, stop_tick=None, attempt=0, step_id=None, step_tick=None,
         history_id=None, stopped_by=None,
     )  # fmt: skip
-    world.call_after(0.0, "tsql.step", server, job, first, given)
+    world.call_after(0.0, "tsql.step", server, job, first, token_values)
 
 
 def note_activity(world: World, server: str, job: str, **values: Scalar) -> None:
@@ -201,12 +203,18 @@ def begin_watching(world: World, server: str) -> None:
 
 def marks(world: World, server: str) -> dict[str, Scalar]:
     """Return the positions in this server's ERRORLOG and mirroring states up to which alerts have been evaluated."""
-    found: dict[str, Scalar] = {f"trace {name}": str(state) for name, state in traces(world, server).items()}
+    positions_by_mark: dict[str, Scalar] = {
+        f"trace {name}": str(state) for name, state in traces(world, server).items()
+    }
     count = sum(1 for line in world.errorlog.get(server, ()) if line[0] == world.tick)
-    return found | {"tick": world.tick, "count": count}
+    return positions_by_mark | {"tick": world.tick, "count": count}
 
 
 def traces(world: World, server: str) -> dict[str, int]:
     """Return the mirroring state of each database on the server, from its last state change event."""
     copies = sorted(world.copies.items())
-    return {database: roles.get_state_id(copy) for (where, database), copy in copies if where == server}
+    return {
+        database: roles.get_state_id(copy)
+        for (copy_server, database), copy in copies
+        if copy_server == server
+    }

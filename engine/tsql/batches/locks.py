@@ -83,7 +83,7 @@ def locks_of(session: SqlSession) -> list[SqlLock]:
 
 def _modes(session: SqlSession, object_key: ObjectKey) -> set[str]:
     """Return the modes in which a connection has locked an object as a whole."""
-    modes = {mode for where, mode in session.held if where == object_key}
+    modes = {mode for write_key, mode in session.held if write_key == object_key}
     for where, edit in session.writes:
         if where == object_key:
             modes.add(ROWS if isinstance(edit, RowChanges) else SCHEMA)
@@ -159,8 +159,8 @@ def lock_for_read(
         raise SqlError(3952, context.database_shown(object_key[1]))
     keeps = next((mode for words, mode in _HINT_MODES if words & hints), None)
     weak = bool(hints & (DIRTY | {"READPAST"}))
-    plain = UPDATE if changes else SHARED
-    require_lock(context, object_key, SCHEMA_STABLE if weak and keeps is None else keeps or plain, rows)
+    lock_mode = UPDATE if changes else SHARED
+    require_lock(context, object_key, SCHEMA_STABLE if weak and keeps is None else keeps or lock_mode, rows)
     if keeps is not None and machine.session.transactions and (object_key, keeps) not in machine.session.held:
         machine.note(held=(*machine.session.held, (object_key, keeps)))
 
@@ -232,8 +232,8 @@ def _is_victim(machine: Machine) -> bool:
 
 def _find_wait_cycle(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
     """Return the connections in a cycle of waits through *start*; empty if there is no cycle."""
-    ahead, wait_cycle = _find_reachable(waits, start), set()
-    for spid in ahead:
+    reachable_spids, wait_cycle = _find_reachable(waits, start), set()
+    for spid in reachable_spids:
         if start in _find_reachable(waits, spid):
             wait_cycle.add(spid)
     return wait_cycle
@@ -241,14 +241,14 @@ def _find_wait_cycle(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
 
 def _find_reachable(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
     """Return all connections for which *start* waits, directly or indirectly."""
-    seen: set[int] = set()
+    visited: set[int] = set()
     todo = list(waits.get(start, ()))
     while todo:
         spid = todo.pop()
-        if spid not in seen:
-            seen.add(spid)
+        if spid not in visited:
+            visited.add(spid)
             todo += waits.get(spid, ())
-    return seen
+    return visited
 
 
 def _cost(session: SqlSession) -> tuple[int, float, int]:
@@ -341,13 +341,13 @@ def acquire(
     locks: Iterable[ApplicationLock], key: ObjectKey, owner: str, mode: str
 ) -> tuple[ApplicationLock, ...]:
     """Return *locks* with one more request. Repeated requests of the same owner raise the mode and the count."""
-    found = {(lock.place, lock.owner): lock for lock in locks}
-    before = found.get((key, owner))
+    locks_by_owner = {(lock.place, lock.owner): lock for lock in locks}
+    before = locks_by_owner.get((key, owner))
     if before is None:
-        found[key, owner] = ApplicationLock(key, mode, owner)
+        locks_by_owner[key, owner] = ApplicationLock(key, mode, owner)
     else:
-        found[key, owner] = replace(before, mode=combine(before.mode, mode), count=before.count + 1)
-    return tuple(found.values())
+        locks_by_owner[key, owner] = replace(before, mode=combine(before.mode, mode), count=before.count + 1)
+    return tuple(locks_by_owner.values())
 
 
 def release(locks: Iterable[ApplicationLock], released: ApplicationLock) -> tuple[ApplicationLock, ...]:
@@ -363,12 +363,12 @@ def without_transaction(locks: Iterable[ApplicationLock]) -> tuple[ApplicationLo
 
 def _owner(context: Context, function: str, owner: Scalar) -> str:
     """Return the owner in a function's argument. Raises 1226; 3918 for a transaction when none is open."""
-    known = "transaction" if owner is None else to_text(owner).lower()
-    if known not in OWNERS:
+    owner_word = "transaction" if owner is None else to_text(owner).lower()
+    if owner_word not in OWNERS:
         raise SqlError(1226, function)
-    if known == "transaction" and not context.session.transactions:
+    if owner_word == "transaction" and not context.session.transactions:
         raise SqlError(3918)
-    return known
+    return owner_word
 
 
 def mode_of(context: Context, principal: Scalar, resource: Scalar, owner: Scalar = None) -> Scalar:

@@ -191,9 +191,9 @@ class SubmissionOutput:
 
     def hold_counts(self, begin: int) -> None:
         """Withhold the row counts among the messages from *begin* on, until `append_row_counts`."""
-        held = [message for message in self.messages[begin:] if message.rows is not None]
+        counted_messages = [message for message in self.messages[begin:] if message.rows is not None]
         self.messages[begin:] = [message for message in self.messages[begin:] if message.rows is None]
-        self.run = replace(self.run, counts=tuple(held))
+        self.run = replace(self.run, counts=tuple(counted_messages))
 
     def append_row_counts(self) -> None:
         """Append the row counts that were withheld."""
@@ -229,9 +229,9 @@ class SubmissionOutput:
         line = 0 if problem.in_call else line
         severity, text = fill_message(problem.number, *problem.parameters, version=version)
         errors = [CaughtError(problem.number, severity, problem.state, line, text, problem.procedure)]
-        for other in problem.problems[1:]:
-            severity, text = fill_message(other.number, *other.parameters, version=version)
-            errors.append(CaughtError(other.number, severity, other.state, line, text))
+        for other_error in problem.problems[1:]:
+            severity, text = fill_message(other_error.number, *other_error.parameters, version=version)
+            errors.append(CaughtError(other_error.number, severity, other_error.state, line, text))
         for number in problem.also:
             severity, text = fill_message(number, *_trailer_arguments(number, problem), version=version)
             follows = number in _FOLLOWING
@@ -252,9 +252,9 @@ class SubmissionOutput:
                 self.append_message(_OUTPUT_LIMIT)
         elif len(self.results) < OUTPUT_MAX:
             self.run = replace(self.run, characters=self.run.characters + size, cells=self.run.cells + cells)
-            named = tuple(columns)
-            types = tuple("" if kind is None else str(kind) for kind in kinds or (None,) * len(named))
-            self.results.append(ResultSet(named, shown_rows, types, len(self.messages)))
+            column_names = tuple(columns)
+            types = tuple("" if kind is None else str(kind) for kind in kinds or (None,) * len(column_names))
+            self.results.append(ResultSet(column_names, shown_rows, types, len(self.messages)))
 
 
 _NEAR: Final = frozenset({102, 155, 156, 308})
@@ -408,7 +408,7 @@ class Machine(SubmissionOutput):
         target = self.context.open_database(database) if database else ""
         if len(self.scopes) > NESTING_MAX:
             raise SqlError(217, NESTING_MAX)
-        given = variables or {}
+        initial_values = variables or {}
         if len(text) + sum(len(scope.text) for scope in self.scopes) > TEXTS_MAX:
             raise UnsimulatedFeatureError(
                 f"dynamic SQL of more than {TEXTS_MAX} characters with what calls it"
@@ -417,8 +417,8 @@ class Machine(SubmissionOutput):
         scope = Scope(
             text,
             self.context.version,
-            tuple(given),
-            variables=dict(given),
+            tuple(initial_values),
+            variables=dict(initial_values),
             outputs=outputs,
             insert_into=insert_into,
             procedure=procedure,
@@ -508,15 +508,15 @@ class Machine(SubmissionOutput):
 
         Raises UnsimulatedFeatureError.
         """
-        held: list[Table | SqlCursor] = [new_item, *dict(self.session.tables).values()]
-        held += dict(self.session.cursors).values()
+        held_objects: list[Table | SqlCursor] = [new_item, *dict(self.session.tables).values()]
+        held_objects += dict(self.session.cursors).values()
         for scope in self.scopes:
-            held += scope.tables.values()
-        if arithmetic.total(item.cells for item in held) > HELD_CELLS_MAX:
+            held_objects += scope.tables.values()
+        if arithmetic.total(item.cells for item in held_objects) > HELD_CELLS_MAX:
             raise UnsimulatedFeatureError(
                 f"more than {HELD_CELLS_MAX} values in all tables and cursors of a connection"
             )
-        if arithmetic.total(item.characters for item in held) > HELD_CHARACTERS_MAX:
+        if arithmetic.total(item.characters for item in held_objects) > HELD_CHARACTERS_MAX:
             raise UnsimulatedFeatureError(
                 f"more than {HELD_CHARACTERS_MAX} characters in all tables and cursors of a connection"
             )

@@ -158,7 +158,9 @@ def _input_buffer(machine: Machine, arguments: Arguments) -> None:
     [DOC: DBCC INPUTBUFFER]
     """
     spid = int(to_number(arguments[0])) if arguments else 0
-    session_row = next((one for one in user_sessions(machine.context) if one.spid == spid), None)
+    session_row = next(
+        (candidate for candidate in user_sessions(machine.context) if candidate.spid == spid), None
+    )
     if session_row is None:
         raise SqlError(7955, spid)
     if session_row.is_application:
@@ -196,20 +198,20 @@ def _opentran(machine: Machine, arguments: Arguments) -> None:
         place[1] == database.lower() for session in sessions for place, _ in session.writes
     ):
         raise UnsimulatedFeatureError("DBCC OPENTRAN of changes in a system database")
-    held: list[tuple[float, int, int | None]] = []
+    open_transactions: list[tuple[float, int, int | None]] = []
     if copy is not None:
-        held += [(kb, spid, tick) for spid, kb, tick in copy.window_transactions]
+        open_transactions += [(kb, spid, tick) for spid, kb, tick in copy.window_transactions]
     if copy is not None and copy.active_from_kb is not None:
-        held.append((copy.active_from_kb, STORY_SPID, None))
-    if copy is None or not held:
+        open_transactions.append((copy.active_from_kb, STORY_SPID, None))
+    if copy is None or not open_transactions:
         machine.say_number(7969)
         return
-    begins_kb, spid, tick = min(held, key=lambda entry: entry[0])
+    begins_kb, spid, tick = min(open_transactions, key=lambda entry: entry[0])
     place = str(lsn(begins_kb)).rjust(25, "0")
     began = (
         to_text(convert(machine.context.datetime_value(tick), "varchar(30)", 109)) if tick is not None else ""
     )
-    started = f"    Start time    : {began}" if began else None
+    start_line = f"    Start time    : {began}" if began else None
     lines = (
         f"Transaction information for database '{copy.database}'.",
         "",
@@ -218,7 +220,7 @@ def _opentran(machine: Machine, arguments: Arguments) -> None:
         "    UID (user ID) : -1",
         "    Name          : user_transaction",
         f"    LSN           : ({int(place[:10])}:{int(place[10:20])}:{int(place[20:])})",
-        started,
+        start_line,
     )
     for line in lines:
         if line is not None:
@@ -236,10 +238,17 @@ def _shrinkfile(machine: Machine, arguments: Arguments) -> None:
         raise UnsimulatedFeatureError("DBCC SHRINKFILE outside user databases")
     name, target = to_text(arguments[0]), arguments[1] if len(arguments) > 1 else 0
     numbered = list(enumerate(volumes.files_of(copy), 1))
-    found = next(((at, f) for at, f in numbered if name.lower() in (f.name.lower(), str(at))), None)
-    if found is None:
+    numbered_file = next(
+        (
+            (file_number, f)
+            for file_number, f in numbered
+            if name.lower() in (f.name.lower(), str(file_number))
+        ),
+        None,
+    )
+    if numbered_file is None:
         raise SqlError(8985, name, copy.database)
-    position, file = found
+    position, file = numbered_file
     world, server = machine.world, machine.session.server
     target_kb = 0.0 if isinstance(target, str) else float(to_number(target)) * 1024.0
     if target == "EMPTYFILE" and not file.log:
@@ -250,10 +259,13 @@ def _shrinkfile(machine: Machine, arguments: Arguments) -> None:
         used_kb = least_kb = logspace.SHRUNK_MIN_KB
     else:
         raise UnsimulatedFeatureError("DBCC SHRINKFILE of data files other than EMPTYFILE")
-    left = volumes.files_of(world.copies[(server, copy.database)])[position - 1].size_kb
-    if position == 2 and left - max(target_kb, least_kb) > logspace.SMALL_KB:
+    remaining_kb = volumes.files_of(world.copies[(server, copy.database)])[position - 1].size_kb
+    if position == 2 and remaining_kb - max(target_kb, least_kb) > logspace.SMALL_KB:
         machine.say_number(9008, position, file.name)
-    pages = [int(kb / 8) for kb in (left, min(least_kb, left), left if file.log else used_kb, used_kb)]
+    pages = [
+        int(kb / 8)
+        for kb in (remaining_kb, min(least_kb, remaining_kb), remaining_kb if file.log else used_kb, used_kb)
+    ]
     machine.add_result(SHRUNK, [(machine.context.database_id(copy.database), position, *pages)])
     machine.say_rows(1)
 
@@ -299,7 +311,7 @@ def _check_identity(machine: Machine, arguments: Arguments) -> None:
     The next row gets *value* if the table never had a row, else the value after it. Raises 2501 for an
     unknown table, 7997 for a table without identity [DOC: DBCC CHECKIDENT].
     """
-    name, *rest = (to_text(argument) for argument in arguments)
+    name, *arguments_left = (to_text(argument) for argument in arguments)
     ref = TableRef(tuple(part.strip('[]"') for part in name.split(".")))
     table = sources.find_user_table(machine, ref)
     if table is None:
@@ -313,21 +325,23 @@ def _check_identity(machine: Machine, arguments: Arguments) -> None:
     last = table.next_identity - step if used else None
     column = max((to_integer(row[place]) for row in table.rows), default=None)
     texts = ["NULL" if value is None else str(value) for value in (last, column)]
-    following = table.next_identity
-    if len(rest) > 1:
+    next_identity = table.next_identity
+    if len(arguments_left) > 1:
         low, high = INT_RANGES.get(parse_type(table.columns[place].type)[0], (-math.inf, math.inf))
-        if not low <= to_number(rest[1]) <= high:
+        if not low <= to_number(arguments_left[1]) <= high:
             raise SqlError(2560, 3)
-        following = to_integer(rest[1]) + (step if used else 0)
-    elif rest[:1] != ["NORESEED"] and column is not None:
-        following = max(following, column + step)
-    if len(rest) > 1 and machine.context.version >= 2012:
+        next_identity = to_integer(arguments_left[1]) + (step if used else 0)
+    elif arguments_left[:1] != ["NORESEED"] and column is not None:
+        next_identity = max(next_identity, column + step)
+    if len(arguments_left) > 1 and machine.context.version >= 2012:
         report = f"Checking identity information: current identity value '{texts[0]}'."
         machine.append_message(report, 7998, 10, 1, machine.line)
     else:
-        machine.say_number(7998, texts[0], rest[1] if len(rest) > 1 else texts[1])
-    if following != table.next_identity:
-        sources.store_table(machine, ref, replace(table, next_identity=following, identity_cache=("", 0, 0)))
+        machine.say_number(7998, texts[0], arguments_left[1] if len(arguments_left) > 1 else texts[1])
+    if next_identity != table.next_identity:
+        sources.store_table(
+            machine, ref, replace(table, next_identity=next_identity, identity_cache=("", 0, 0))
+        )
 
 
 _UNSIMULATED_TEXT: Final = """
@@ -366,9 +380,9 @@ def configure(machine: Machine, arguments: dict[str, Scalar]) -> None:
     advanced = option_value(context, "show advanced options") == 1
     visible = [option for option in options(context.version) if advanced or not option.advanced]
     if name is not None:
-        wanted = to_text(name).lower()
-        exact = [option for option in visible if option.name.lower() == wanted]
-        visible = exact or [option for option in visible if wanted in option.name.lower()]
+        option_name = to_text(name).lower()
+        exact = [option for option in visible if option.name.lower() == option_name]
+        visible = exact or [option for option in visible if option_name in option.name.lower()]
         if not visible:
             raise SqlError(15123, name)
         if len(visible) > 1:

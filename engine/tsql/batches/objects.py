@@ -117,11 +117,11 @@ _CONTENTS: OrderedDict[Commit, dict[str, StoredObject]] = OrderedDict()
 def contents(last_commit: Commit | None) -> Mapping[str, StoredObject]:
     """Return all objects by lowercase name, in the state after *last_commit*."""
     later_commits: list[Commit] = []
-    known, commit = None, last_commit
-    while commit is not None and (known := _CONTENTS.get(commit)) is None:
+    known_objects, commit = None, last_commit
+    while commit is not None and (known_objects := _CONTENTS.get(commit)) is None:
         later_commits.append(commit)
         commit = commit.previous
-    content = known if known is not None else {}
+    content = known_objects if known_objects is not None else {}
     if last_commit is None or not later_commits:
         return content
     content = dict(content)
@@ -155,8 +155,8 @@ def _read_committed_objects(context: Context, database: str) -> Mapping[str, Sto
         )
     return {
         name: stored
-        for (server, where, name), stored in world.objects.items()
-        if (server, where) == (server_name, database.lower()) and isinstance(stored, StoredObject)
+        for (server, object_database, name), stored in world.objects.items()
+        if (server, object_database) == (server_name, database.lower()) and isinstance(stored, StoredObject)
     }
 
 
@@ -266,12 +266,12 @@ def format_qualified_name(parts: tuple[str, ...]) -> str:
 
 def schemas(context: Context) -> dict[str, Schema]:
     """Return the schemas of the current database by name."""
-    made = {
+    schemas_by_name = {
         stored_object.name: stored_object.item
         for _, stored_object in _items(context)
         if isinstance(stored_object.item, Schema)
     }
-    return {**{name: Schema(number, name) for name, number in SCHEMAS.items()}, **made}
+    return {**{name: Schema(number, name) for name, number in SCHEMAS.items()}, **schemas_by_name}
 
 
 def resolve_object_key(context: Context, parts: tuple[str, ...]) -> ObjectKey:
@@ -354,8 +354,8 @@ Assumed: a few KB for rows of system tables.
 
 def _log_kb(edit: Edit) -> float:
     if not isinstance(edit, RowChanges):
-        whole = edit.item if edit is not None else None
-        rows = whole.rows if isinstance(whole, Table) else ()
+        new_item = edit.item if edit is not None else None
+        rows = new_item.rows if isinstance(new_item, Table) else ()
         return OBJECT_KB + ROW_KB * len(rows) + tables.characters_in(rows) / 512
     texts = tables.characters_in(row for _, row in edit.rows if row is not None)
     return ROW_KB * len(edit.rows) + texts / 512
@@ -427,9 +427,9 @@ def put_schema(context: Context, name: str, schema: Schema | None) -> None:
 
 def move(context: Context, old_object: StoredObject, new_object: StoredObject) -> None:
     """Store an object of the current database under another name or in another schema."""
-    where = (context.session.server, context.session.database.lower())
-    _change(context, (*where, old_object.key), old_object, None)
-    _change(context, (*where, new_object.key), None, new_object)
+    object_place = (context.session.server, context.session.database.lower())
+    _change(context, (*object_place, old_object.key), old_object, None)
+    _change(context, (*object_place, new_object.key), None, new_object)
 
 
 def keep_in_system_database(world: World, object_key: ObjectKey, edit: object) -> None:
@@ -451,14 +451,14 @@ def _check_capacity(context: Context, object_key: ObjectKey, user_object: UserOb
     ]
     stored_objects += [
         edit
-        for where, edit in context.writes.items()
-        if where != object_key and isinstance(edit, StoredObject)
+        for write_place, edit in context.writes.items()
+        if write_place != object_key and isinstance(edit, StoredObject)
     ]
-    known = [stored_object.item for stored_object in stored_objects]
-    if len(known) >= OBJECTS_MAX:
+    known_items = [stored_object.item for stored_object in stored_objects]
+    if len(known_items) >= OBJECTS_MAX:
         raise UnsimulatedFeatureError(f"more than {OBJECTS_MAX} tables, procedures and views in a database")
-    all_tables = [item for item in (*known, user_object) if isinstance(item, Table)]
-    texts = sum(len(item.body) for item in (*known, user_object) if isinstance(item, UserProcedure))
+    all_tables = [item for item in (*known_items, user_object) if isinstance(item, Table)]
+    texts = sum(len(item.body) for item in (*known_items, user_object) if isinstance(item, UserProcedure))
     if arithmetic.total(item.cells for item in all_tables) > CELLS_MAX:
         raise UnsimulatedFeatureError(f"more than {CELLS_MAX} values in the tables of a database")
     if texts + arithmetic.total(item.characters for item in all_tables) > CHARACTERS_MAX:
@@ -510,11 +510,11 @@ def list_objects(context: Context) -> list[tuple[StoredObject, UserObject]]:
 def _items(context: Context) -> list[tuple[str, StoredObject]]:
     """Return (key, object) for the objects and schemas."""
     database = context.session.database
-    found = dict(_read_committed_objects(context, database))
-    for (server, where, name), edit in context.writes.items():
-        if (server, where) == (context.session.server, database.lower()):
-            _put(found, name, apply_edit(found.get(name), edit))
-    return sorted(found.items(), key=lambda entry: entry[0])
+    items_by_name = dict(_read_committed_objects(context, database))
+    for (server, write_database, name), edit in context.writes.items():
+        if (server, write_database) == (context.session.server, database.lower()):
+            _put(items_by_name, name, apply_edit(items_by_name.get(name), edit))
+    return sorted(items_by_name.items(), key=lambda entry: entry[0])
 
 
 def list_temporary_tables(context: Context) -> Iterator[tuple[str, int, Table]]:

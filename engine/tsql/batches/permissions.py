@@ -45,15 +45,19 @@ def execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
     if not rows or rows[0]["type"] not in kinds or not _may_impersonate(context, statement.kind, name):
         raise SqlError(number, statement.name)
     before = (session.login, session.user, session.user_database)
-    found, login = to_text(rows[0]["name"]), session.login
+    user_name, login = to_text(rows[0]["name"]), session.login
     if server:
-        machine.note(login=found, user="", user_database="", callers=(*session.callers, before), error=0)
+        machine.note(login=user_name, user="", user_database="", callers=(*session.callers, before), error=0)
         return
     for user in commits.users_of(machine.world, session.server, session.database):
-        mapped = security.login_of_user(context.server, user) if user.name == found else None
-        login = mapped.name if mapped is not None else found if user.name == found else login
+        mapped = security.login_of_user(context.server, user) if user.name == user_name else None
+        login = mapped.name if mapped is not None else user_name if user.name == user_name else login
     machine.note(
-        login=login, user=found, user_database=session.database, callers=(*session.callers, before), error=0
+        login=login,
+        user=user_name,
+        user_database=session.database,
+        callers=(*session.callers, before),
+        error=0,
     )
 
 
@@ -91,8 +95,8 @@ def permit(machine: Machine, statement: s.Permission) -> list[Message]:
     """Execute GRANT, DENY or REVOKE on the server, a database, a schema, an object, a login or a user."""
     context, kind = machine.context, statement.kind
     if kind not in ("SERVER", "LOGIN", "DATABASE", "USER", "SCHEMA", "OBJECT"):
-        where = f" ON {kind}" if kind == "AVAILABILITY GROUP" else ""
-        raise UnsimulatedFeatureError(f"{statement.verb} {', '.join(statement.permissions)}{where}")
+        target_text = f" ON {kind}" if kind == "AVAILABILITY GROUP" else ""
+        raise UnsimulatedFeatureError(f"{statement.verb} {', '.join(statement.permissions)}{target_text}")
     if any("(" in permission for permission in statement.permissions):
         raise UnsimulatedFeatureError(f"{statement.verb} on columns")
     if kind == "SERVER" and context.session.database.lower() != "master":
@@ -114,7 +118,7 @@ def permit(machine: Machine, statement: s.Permission) -> list[Message]:
     for grantee in statement.grantees:
         if grantee.lower() in ("sa", "dbo", "sys", "information_schema"):
             raise SqlError(4617)
-    wanted = tuple(
+    grant_rows = tuple(
         Grant(kind, name, permission, grantee.lower(), statement.verb == "DENY")
         for permission in names
         for grantee in statement.grantees
@@ -124,7 +128,7 @@ def permit(machine: Machine, statement: s.Permission) -> list[Message]:
         world,
         own_server,
         database,
-        accounts.change(accounts.read(world, own_server, database), statement.verb, wanted),
+        accounts.change(accounts.read(world, own_server, database), statement.verb, grant_rows),
     )
     return []
 
@@ -160,9 +164,9 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
     if statement.verb == "DROP":
         if role["is_fixed_role"] or name == "public":
             raise SqlError(15150, "drop", "role", statement.name)
-        if any(one == name for one, _ in db_security.members):
+        if any(role_name == name for role_name, _ in db_security.members):
             raise SqlError(15144)
-        roles = tuple(one for one in db_security.roles if one.lower() != name)
+        roles = tuple(role_name for role_name in db_security.roles if role_name.lower() != name)
         grants = tuple(grant for grant in db_security.grants if grant.grantee != name)
         accounts.put(world, own_server, database, replace(db_security, roles=roles, grants=grants))
         return []
@@ -170,7 +174,7 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
         raise SqlError(15151, statement.verb_of_member.lower(), "principal", statement.member)
     if member in ("dbo", "sa"):
         raise SqlError(15405, statement.member)
-    members = tuple(pair for pair in db_security.members if pair != (name, member))
+    members = tuple(membership for membership in db_security.members if membership != (name, member))
     if statement.verb_of_member == "ADD":
         members = (*members, (name, member))
     accounts.put(world, own_server, database, replace(db_security, members=members))

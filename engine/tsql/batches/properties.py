@@ -98,8 +98,8 @@ def _connectionproperty(context: Context, name: Scalar) -> Scalar:
     """Return a column of the connection's own row in sys.dm_exec_connections [DOC: CONNECTIONPROPERTY]."""
     rows = catalog.rows_of(context, "sys.dm_exec_connections")
     own_row = next(row for row in rows if row["session_id"] == context.session.spid)
-    wanted = to_text(name).lower()
-    known = {
+    property_name = to_text(name).lower()
+    values_by_property = {
         "net_transport",
         "protocol_type",
         "auth_scheme",
@@ -108,19 +108,21 @@ def _connectionproperty(context: Context, name: Scalar) -> Scalar:
         "client_net_address",
     }
     return (
-        own_row["net_transport" if wanted == "physical_net_transport" else wanted]
-        if wanted in known | {"physical_net_transport"}
+        own_row["net_transport" if property_name == "physical_net_transport" else property_name]
+        if property_name in values_by_property | {"physical_net_transport"}
         else None
     )
 
 
 def _databasepropertyex(context: Context, database: Scalar, name: Scalar) -> Scalar:
-    wanted = to_text(database).lower()
-    rows = (row for row in catalog.rows_of(context, "sys.databases") if str(row["name"]).lower() == wanted)
+    database_name = to_text(database).lower()
+    rows = (
+        row for row in catalog.rows_of(context, "sys.databases") if str(row["name"]).lower() == database_name
+    )
     row = next(rows, None)
     if row is None:
         return None
-    closed = row["is_read_only"] or availability.is_primary(context, wanted) == 0
+    is_read_only = row["is_read_only"] or availability.is_primary(context, database_name) == 0
     key = to_text(name).lower()
     if key in _DATABASE_COLUMNS:
         return row[_DATABASE_COLUMNS[key]]
@@ -128,7 +130,7 @@ def _databasepropertyex(context: Context, database: Scalar, name: Scalar) -> Sca
         "status": row["state_desc"],
         "recovery": row["recovery_model_desc"],
         "useraccess": row["user_access_desc"],
-        "updateability": "READ_ONLY" if closed else "READ_WRITE",
+        "updateability": "READ_ONLY" if is_read_only else "READ_WRITE",
         "collation": row["collation_name"],
         "version": INTERNAL_VERSION[context.version],
         "isinstandby": row["is_in_standby"],
@@ -195,9 +197,9 @@ def _loginproperty(context: Context, login: Scalar, name: Scalar) -> Scalar:
 
     [DOC: LOGINPROPERTY]
     """
-    wanted = to_text(login).casefold()
+    login_name = to_text(login).casefold()
     rows = catalog.rows_of(context, "sys.sql_logins")
-    row = next((row for row in rows if to_text(row["name"]).casefold() == wanted), None)
+    row = next((row for row in rows if to_text(row["name"]).casefold() == login_name), None)
     if row is None:
         return None
     table = {
@@ -221,10 +223,10 @@ def _columns(context: Context, number: Scalar) -> list[catalog.Record]:
     rows = [row for row in catalog.rows_of(context, "sys.columns") if row["object_id"] == number]
     if rows:
         return rows
-    named = (row for row in catalog.rows_of(context, "sys.system_views") if row["object_id"] == number)
+    view_rows = (row for row in catalog.rows_of(context, "sys.system_views") if row["object_id"] == number)
     return [
         {"name": column.name, "column_id": index, "max_length": _length(column.type)}
-        for row in named
+        for row in view_rows
         for index, column in enumerate(_columns_of_view(context, to_text(row["name"])), start=1)
     ]
 
@@ -247,8 +249,8 @@ def _length(type_text: str) -> int | None:
 
 
 def _column(context: Context, number: Scalar, name: Scalar) -> catalog.Record:
-    wanted = to_text(name).lower()
-    return next((row for row in _columns(context, number) if to_text(row["name"]).lower() == wanted), {})
+    column_name = to_text(name).lower()
+    return next((row for row in _columns(context, number) if to_text(row["name"]).lower() == column_name), {})
 
 
 def _col_length(context: Context, table: Scalar, column: Scalar) -> Scalar:
@@ -385,13 +387,19 @@ def _identity(compute: Callable[[tuple[int, int], int], int]) -> Callable[[Conte
         name = to_text(table)
         number = None if table is None else catalog.object_id(context, name)
         parts = tuple(part.strip('[]"') for part in name.split("."))
-        temporary = {known: found for _, known, found in objects.list_temporary_tables(context)}
-        found = None if number is None else temporary.get(number) or objects.find(context, parts, waits=False)
-        if not isinstance(found, Table):
+        temporary = {
+            table_name: table_item for _, table_name, table_item in objects.list_temporary_tables(context)
+        }
+        table_object = (
+            None if number is None else temporary.get(number) or objects.find(context, parts, waits=False)
+        )
+        if not isinstance(table_object, Table):
             return None
-        found = tables.restore_identity(found, context.server)
-        identity = next((column.identity for column in found.columns if column.identity is not None), None)
-        return None if identity is None else compute(identity, found.next_identity)
+        table_object = tables.restore_identity(table_object, context.server)
+        identity = next(
+            (column.identity for column in table_object.columns if column.identity is not None), None
+        )
+        return None if identity is None else compute(identity, table_object.next_identity)
 
     return function
 

@@ -64,23 +64,23 @@ def _output(machine: Machine, target: TableRef, output: s.OutputClause) -> None:
         ColumnDefinition(name=_ACTION, type="nvarchar(10)"),
         ColumnDefinition(name=_ROW_COLUMN, type="int"),
     )
-    named = (*columns, action_definition, row_definition)
-    nothing = (None,) * width
+    column_names = (*columns, action_definition, row_definition)
+    null_row = (None,) * width
     touched = list(enumerate(machine.touched))
-    before = tuple((*(old or nothing), verb, number) for number, (verb, old, _) in touched)
-    after = tuple((*(new or nothing), verb, number) for number, (verb, _, new) in touched)
+    before = tuple((*(old or null_row), verb, number) for number, (verb, old, _) in touched)
+    new_rows = tuple((*(new or null_row), verb, number) for number, (verb, _, new) in touched)
     definitions = tuple(
-        replace(column, identity=None, nullable=True, computed="", default="") for column in named
+        replace(column, identity=None, nullable=True, computed="", default="") for column in column_names
     )
-    machine.pseudo = {"inserted": Table(definitions, after), "deleted": Table(definitions, before)}
-    asked = re.sub(r"\$action\b", f"inserted.[{_ACTION}]", output.columns, flags=re.IGNORECASE)
+    machine.pseudo = {"inserted": Table(definitions, new_rows), "deleted": Table(definitions, before)}
+    column_text = re.sub(r"\$action\b", f"inserted.[{_ACTION}]", output.columns, flags=re.IGNORECASE)
     for name in machine.pseudo:
         listed = ", ".join(f"{name}.{quote(column.name)}" for column in columns)
-        asked = re.sub(rf"\b{name}\.\*", listed.replace("\\", r"\\"), asked, flags=re.IGNORECASE)
+        column_text = re.sub(rf"\b{name}\.\*", listed.replace("\\", r"\\"), column_text, flags=re.IGNORECASE)
     try:
         plan = machine.plan(
             "statement",
-            f"SELECT {asked} FROM inserted JOIN deleted ON inserted.[{_ROW_COLUMN}] = deleted.[{_ROW_COLUMN}]",
+            f"SELECT {column_text} FROM inserted JOIN deleted ON inserted.[{_ROW_COLUMN}] = deleted.[{_ROW_COLUMN}]",
         )
         names, rows = machine.select(plan)
     finally:
@@ -186,9 +186,9 @@ def _insert(machine: Machine, plan: QueryPlan) -> None:
     if plan.defaults:
         table = sources.table(machine, plan.target)
         definitions = [c for c in table.columns if c.identity is None and not c.computed]
-        named, default = (definitions[0].name, definitions[0].default) if definitions else ("", "")
-        filled: Row = (machine.evaluate(default) if default else None,) if named else ()
-        count = sources.put(machine, plan.target, (named,) if named else (), [filled])
+        result_name, default = (definitions[0].name, definitions[0].default) if definitions else ("", "")
+        filled: Row = (machine.evaluate(default) if default else None,) if result_name else ()
+        count = sources.put(machine, plan.target, (result_name,) if result_name else (), [filled])
     else:
         count = sources.put(machine, plan.target, plan.columns, rows)
     if count:
@@ -205,13 +205,13 @@ def _convert_for_target(
     """
     assert plan.target is not None
     columns = sources.table(machine, plan.target).columns
-    known = {column.name.lower(): column for column in columns}
-    named = [known.get(name.lower()) for name in plan.columns] or [
+    columns_by_name = {column.name.lower(): column for column in columns}
+    target_columns = [columns_by_name.get(name.lower()) for name in plan.columns] or [
         c for c in columns if c.identity is None and not c.computed
     ]
     targets: list[tuple[int, str, SqlType]] = []
     for index, (column, kind) in enumerate(
-        zip(named, plan.kinds[prefix_count:], strict=False), start=prefix_count
+        zip(target_columns, plan.kinds[prefix_count:], strict=False), start=prefix_count
     ):
         if column is not None and kind is not None and kind.family != type_of(column.type, 1).family:
             check_conversion(kind, type_of(column.type, 1), explicit=False)
@@ -237,11 +237,13 @@ def _fill_defaults(
     The first *prefix_count* values are not columns.
     """
     assert plan.target is not None
-    known = {column.name.lower(): column.default for column in sources.table(machine, plan.target).columns}
+    defaults_by_name = {
+        column.name.lower(): column.default for column in sources.table(machine, plan.target).columns
+    }
     filled = [list(row) for row in rows]
     for number, position in plan.defaulted:
         default = (
-            known.get(named[position - prefix_count].lower(), "")
+            defaults_by_name.get(named[position - prefix_count].lower(), "")
             if position - prefix_count < len(named)
             else ""
         )
@@ -309,27 +311,27 @@ def _merge(machine: Machine, plan: QueryPlan) -> None:
     touched: list[tuple[str, Row | None, Row | None]] = []
     updates: list[tuple[tuple[str, ...], Row]] = []
     deleted_rows: list[Row] = []
-    added: list[tuple[tuple[str, ...], Row]] = []
-    seen: set[object] = set()
+    added_rows: list[tuple[tuple[str, ...], Row]] = []
+    matched_keys: set[object] = set()
     for part in plan.parts:
         _, rows = machine.select(part)
         for number, branch, *values in rows:
             if branch is None:
                 continue
-            if number is not None and number in seen:
+            if number is not None and number in matched_keys:
                 raise SqlError(8672)
-            seen |= {number} - {None}
+            matched_keys |= {number} - {None}
             action, columns, first, last = part.branches[int(str(branch))]
             if action == "INSERT":
-                added.append((columns, tuple(values[first:last])))
+                added_rows.append((columns, tuple(values[first:last])))
             elif action == "DELETE":
                 deleted_rows.append((number,))
             else:
                 updates.append((columns, (number, *values[first:last])))
     before = sources.table(machine, plan.target)
     name, table = plan.target.parts[-1], before
-    for columns, same in groupby(updates, itemgetter(0)):
-        changes = [change for _, change in same]
+    for columns, row_group in groupby(updates, itemgetter(0)):
+        changes = [change for _, change in row_group]
         machine.meter.charge(table.cells // 20 + len(changes))
         table = tables.update(name, table, columns, changes)
     for _, change in updates:
@@ -337,7 +339,7 @@ def _merge(machine: Machine, plan: QueryPlan) -> None:
         touched.append(("UPDATE", before.rows[position], table.rows[position]))
     touched += [("DELETE", before.rows[int(str(row[0])) - 1], None) for row in deleted_rows]
     sources.change_table(machine, plan.target, before, tables.delete(table, deleted_rows), "MERGE")
-    for columns, same_rows in groupby(added, itemgetter(0)):
+    for columns, same_rows in groupby(added_rows, itemgetter(0)):
         rows = [row for _, row in same_rows]
         sources.put(machine, plan.target, columns, rows)
         new_rows = sources.table(machine, plan.target).rows[-len(rows) :]
@@ -376,8 +378,10 @@ def insert_captured(machine: Machine, target: str, rows: list[Row]) -> None:
 
 def _insert_rows(machine: Machine, target: str, rows: list[Row]) -> None:
     # the number of values depends on the rows, which the text does not contain
-    named = target.rstrip().endswith(")")
-    plan = plan_statement(f"{target} SELECT * FROM captured" if named else f"{target} DEFAULT VALUES")
+    has_column_list = target.rstrip().endswith(")")
+    plan = plan_statement(
+        f"{target} SELECT * FROM captured" if has_column_list else f"{target} DEFAULT VALUES"
+    )
     assert plan.target is not None
     if plan.columns and any(len(row) != len(plan.columns) for row in rows):
         raise SqlError(213)

@@ -130,12 +130,12 @@ def _bind(machine: Machine, scope: Scope, kind: str, text: str) -> None:
         return
     machine.meter.add(TEXT_WORK + CHARACTER_WORK * len(text))
     text = expand_calls(machine, text)
-    named = planner.references(kind, text)
-    alone = (kind, text, machine.settings, machine.context.version)
-    if alone in _SOUND:
+    references = planner.references(kind, text)
+    cache_key = (kind, text, machine.settings, machine.context.version)
+    if cache_key in _SOUND:
         return
     tables: list[tuple[str, Columns | None]] = []
-    for ref in named.tables:
+    for ref in references.tables:
         if ref.key in scope.known_tables:
             tables.append((ref.key, scope.known_tables[ref.key]))
             continue
@@ -143,15 +143,15 @@ def _bind(machine: Machine, scope: Scope, kind: str, text: str) -> None:
             tables.append((ref.key, sources.describe_columns(machine, ref)))
         except (SqlError, UnsimulatedFeatureError):
             return  # the table may exist when the statement runs
-    variables = tuple((name, _variable(machine, scope, name)) for name in named.variables)
+    variables = tuple((name, _variable(machine, scope, name)) for name in references.variables)
     plan = machine.plan(kind, text, BindingContext(tuple(tables), variables, machine.settings))
     check_calls(plan, machine.context.version)
     if plan.target is not None and plan.columns:
         _check_target(dict(tables).get(plan.target.key), plan.columns)
-    if not (named.tables or named.variables or plan.target):
+    if not (references.tables or references.variables or plan.target):
         if len(_SOUND) == SOUND_MAX:
             _SOUND.clear()
-        _SOUND.add(alone)
+        _SOUND.add(cache_key)
 
 
 SOUND_MAX: Final = 256
@@ -166,9 +166,9 @@ def _variable(machine: Machine, scope: Scope, name: str) -> SqlType | None:
 
 def _check_target(columns: Columns | None, named: tuple[str, ...]) -> None:
     """Raise 207 for a column of INSERT or UPDATE that the table does not have."""
-    known = {name.lower() for name, _ in columns or ()}
+    column_names = {name.lower() for name, _ in columns or ()}
     for name in named:
-        if columns is not None and name.lower() not in known:
+        if columns is not None and name.lower() not in column_names:
             raise SqlError(207, name)
 
 
@@ -196,7 +196,9 @@ def check_calls(plan: QueryPlan, version: int) -> None:
         if count < 0:
             continue
         tables = ((FUNCTIONS, False), (CULTURED, True), (CONTEXT_FUNCTIONS, True))
-        found_table = next(((table[name], bound) for table, bound in tables if name in table), None)
+        found_table = next(
+            ((table[name], tables_bound) for table, tables_bound in tables if name in table), None
+        )
         if found_table is not None:
             check_arity(name, found_table[0], found_table[1], count)
         elif name in _WINDOWED:
@@ -255,16 +257,18 @@ def _expand_last_call(machine: Machine, text: str, tokens: Sequence[Token]) -> s
         if not (dotted or is_source):
             continue
         parts = tuple(name_of(token) for token in tokens[first : index + 1 : 2])
-        made = objects.find(machine.context, parts)
-        if not isinstance(made, objects.UserFunction) or (not made.returns and not is_source):
+        called_object = objects.find(machine.context, parts)
+        if not isinstance(called_object, objects.UserFunction) or (
+            not called_object.returns and not is_source
+        ):
             continue
-        if (made.returns and not dotted) or (not made.returns and len(parts) > 2):
+        if (called_object.returns and not dotted) or (not called_object.returns and len(parts) > 2):
             continue
         end, arguments = _arguments(text, tokens, index + 1)
-        put = _expand_call(machine, parts, made, arguments)
-        if not made.returns and not _is_alias(tokens[end]):
-            put += f" AS [{parts[-1].replace(']', ']]')}]"
-        return text[: tokens[first].start] + put + text[tokens[end - 1].end :]
+        replacement = _expand_call(machine, parts, called_object, arguments)
+        if not called_object.returns and not _is_alias(tokens[end]):
+            replacement += f" AS [{parts[-1].replace(']', ']]')}]"
+        return text[: tokens[first].start] + replacement + text[tokens[end - 1].end :]
     return None
 
 
@@ -304,15 +308,15 @@ def _expand_call(
         raise SqlError(313, name)
     if len(arguments) > len(function.parameters):
         raise SqlError(8144, name)
-    elsewhere = len(parts) > 2 and parts[0].lower() != machine.session.database.lower()
-    runs = bool(function.body) or elsewhere
+    is_remote = len(parts) > 2 and parts[0].lower() != machine.session.database.lower()
+    runs = bool(function.body) or is_remote
     body = () if runs else tokens_of(function.returned)[:-1]
     values: dict[str, str] = {}
     for parameter, argument in zip(function.parameters, arguments, strict=True):
         default = len(argument) == 1 and argument[0].upper == "DEFAULT"
-        given = parameter.default or "NULL" if default else _join_tokens(argument)
+        argument_text = parameter.default or "NULL" if default else _join_tokens(argument)
         _check_apart(argument, body)
-        values[parameter.name] = f"(CAST(({given}) AS {parameter.type}))"
+        values[parameter.name] = f"(CAST(({argument_text}) AS {parameter.type}))"
     if function.body and not function.returns:
         return _select_rows(machine, parts, function, tuple(values.values()))
     text = format_call(machine, parts, tuple(values.values())) if runs else _join_tokens(body, values)
@@ -327,11 +331,12 @@ def _select_rows(
     returned_table = _run_body(machine, (machine.session.database, *parts)[-3:], function, None)
     assert isinstance(returned_table, Table)
     columns = [(f"c{index}", column) for index, column in enumerate(returned_table.columns)]
-    typed = (
-        f"CAST({here} AS {column.type}) AS [{column.name.replace(']', ']]')}]" for here, column in columns
+    column_list = (
+        f"CAST({value_text} AS {column.type}) AS [{column.name.replace(']', ']]')}]"
+        for value_text, column in columns
     )
     called = format_call(machine, parts, values).removeprefix(CALL)
-    return f"(SELECT {', '.join(typed)} FROM {ROWS_CALL}{called} AS q ({', '.join(c for c, _ in columns)}))"
+    return f"(SELECT {', '.join(column_list)} FROM {ROWS_CALL}{called} AS q ({', '.join(c for c, _ in columns)}))"
 
 
 def _check_apart(argument: list[Token], body: Sequence[Token]) -> None:
@@ -346,19 +351,21 @@ def _check_apart(argument: list[Token], body: Sequence[Token]) -> None:
     ]
     if not names or not any(token.upper == "FROM" for token in body):
         return
-    inside = {name_of(token).lower() for token in body if token.kind in ("word", "quoted")}
-    if len(argument) != 3 or not argument[1].is_op(".") or name_of(argument[0]).lower() in inside:
+    body_names = {name_of(token).lower() for token in body if token.kind in ("word", "quoted")}
+    if len(argument) != 3 or not argument[1].is_op(".") or name_of(argument[0]).lower() in body_names:
         raise UnsimulatedFeatureError("such columns as arguments of a function that reads tables")
 
 
 def _join_tokens(tokens: Sequence[Token], values: dict[str, str] | None = None) -> str:
     """Return the tokens as a text on one line, so that line numbers in messages stay. *values* replace parameters."""
-    out, end = "", tokens[0].start if tokens else 0
+    joined_text, end = "", tokens[0].start if tokens else 0
     for token in tokens:
-        out += " " * (token.start > end)
-        out += (values or {}).get(token.text.lower(), token.text) if token.kind == "variable" else token.text
+        joined_text += " " * (token.start > end)
+        joined_text += (
+            (values or {}).get(token.text.lower(), token.text) if token.kind == "variable" else token.text
+        )
         end = token.end
-    return out
+    return joined_text
 
 
 # --- calls of scalar functions whose bodies run statement by statement, once per call ---------------------
@@ -392,10 +399,12 @@ def call(machine: Machine, name: Scalar, values: Sequence[Scalar]) -> Scalar:
     if not text.startswith(MARK):
         raise SqlError(195, CALL, "built-in function name")
     database, *parts = text[1:].split(MARK)
-    made = objects.find(machine.context, (database, *parts))
-    if not isinstance(made, objects.UserFunction) or not (made.returns or made.body):
+    called_object = objects.find(machine.context, (database, *parts))
+    if not isinstance(called_object, objects.UserFunction) or not (
+        called_object.returns or called_object.body
+    ):
         raise SqlError(4121, parts[0], ".".join(parts))
-    result = _run_body(machine, (database, *parts), made, values)
+    result = _run_body(machine, (database, *parts), called_object, values)
     if not isinstance(result, Table):
         return result
     machine.meter.charge(len(result.rows))

@@ -195,13 +195,13 @@ class Runner(Machine):
     def freeze(self) -> Submission:
         """Return the submission as plain data."""
         self.meter.add(FREEZE_WORK + (len(self.messages) + len(self.results)) // 100)
-        command, begun = self.run.command, self.run.begun_tick
+        command, begin_tick = self.run.command, self.run.begun_tick
         if self._statement is not None:
-            command, begun = command_of(self._statement), self.world.tick
+            command, begin_tick = command_of(self._statement), self.world.tick
         return replace(
             self.run,
             command=command,
-            begun_tick=begun,
+            begun_tick=begin_tick,
             frames=tuple(scope.to_frame() for scope in self.scopes),
             messages=tuple(self.messages),
             results=tuple(self.results),
@@ -209,9 +209,9 @@ class Runner(Machine):
 
     def poll(self, reason: str) -> None:
         """Schedule the next check of a wait; the longer the wait has lasted, the later."""
-        since = self.world.tick if self.run.since_tick is None else self.run.since_tick
-        self.run = replace(self.run, since_tick=since)
-        self.wait(reason, waitfor.next_poll_tick(self.world.tick, since))
+        since_tick = self.world.tick if self.run.since_tick is None else self.run.since_tick
+        self.run = replace(self.run, since_tick=since_tick)
+        self.wait(reason, waitfor.next_poll_tick(self.world.tick, since_tick))
 
     def resume(self) -> None:
         """Resume after a wait, with the result of a pending statement. The caller then calls `advance`."""
@@ -301,10 +301,10 @@ class Runner(Machine):
             self._guard(lambda: self._hand_down(scope))
         if scope.procedure and len(self.scopes) == 1:
             self.end_statement(status=scope.result)
-        before, now = scope.outside.transactions if scope.outside else 0, self.session.transactions
-        if self.scopes and before != now:
+        before, open_count = scope.outside.transactions if scope.outside else 0, self.session.transactions
+        if self.scopes and before != open_count:
             for error in self.errors(
-                SqlError(266, before, now, state=2), 0 if scope.procedure else self.line
+                SqlError(266, before, open_count, state=2), 0 if scope.procedure else self.line
             ):
                 self.append_message(error.text, 266, error.severity, 2, error.line, procedure=scope.procedure)
             self.note(error=266)
@@ -329,15 +329,17 @@ class Runner(Machine):
         """Restore database context, options and temp tables after a procedure or dynamic SQL."""
         if outside is None:
             return
-        tables = tuple(pair for pair in self.session.tables if pair[0] in outside.tables)
+        tables = tuple(table_entry for table_entry in self.session.tables if table_entry[0] in outside.tables)
         changes: dict[str, object] = {}
         if outside.principal is not None and outside.principal != self.session.principal:
             changes = dict(zip(("login", "user", "user_database", "callers"), outside.principal, strict=True))
         if outside.database.lower() != self.session.database.lower():
             changes["database"] = outside.database
-        lasting = tuple(pair for pair in self.session.options if pair[0] == "CONTEXT_INFO")
-        options = tuple(pair for pair in outside.options if pair[0] != "CONTEXT_INFO")
-        self.note(options=options + lasting, tables=tables, **changes)
+        kept_options = tuple(
+            option_pair for option_pair in self.session.options if option_pair[0] == "CONTEXT_INFO"
+        )
+        options = tuple(option_pair for option_pair in outside.options if option_pair[0] != "CONTEXT_INFO")
+        self.note(options=options + kept_options, tables=tables, **changes)
 
     # -- errors
 
@@ -485,10 +487,10 @@ class Runner(Machine):
     def names(self, kind: str, text: str) -> BindingContext:
         """Return the current bindings of the names in *text*."""
         text = resolution.expand_calls(self, text)
-        named = planner.references(kind, text)
+        references = planner.references(kind, text)
         return BindingContext(
-            tuple((ref.key, self._columns(ref)) for ref in named.tables),
-            tuple((name, self.variable_type(name)) for name in named.variables),
+            tuple((ref.key, self._columns(ref)) for ref in references.tables),
+            tuple((name, self.variable_type(name)) for name in references.variables),
             self.settings,
         )
 

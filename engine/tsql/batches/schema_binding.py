@@ -38,9 +38,9 @@ def check_definition(context: Context, kind: str, name: str, definition: str) ->
     for parts in _sources(tokens):
         if len(parts) != 2:
             raise SqlError(4512, kind, name, ".".join(parts))
-        found = objects.find(context, parts)
-        if isinstance(found, objects.UserView | objects.UserFunction) and not _binds_schema(
-            tokens_of(found.definition)
+        bound_object = objects.find(context, parts)
+        if isinstance(bound_object, objects.UserView | objects.UserFunction) and not _binds_schema(
+            tokens_of(bound_object.definition)
         ):
             raise SqlError(4513, kind, name, ".".join(parts))
 
@@ -73,16 +73,20 @@ def check_column(context: Context, action: str, parts: tuple[str, ...], column: 
 
 def _find_bound(context: Context, parts: tuple[str, ...]) -> Iterator[tuple[str, Sequence[Token]]]:
     """Yield the schema-bound modules that name the object, with their tokens."""
-    wanted = ((len(parts) > 1 and parts[-2].lower()) or "dbo", parts[-1].lower())
+    target_name = ((len(parts) > 1 and parts[-2].lower()) or "dbo", parts[-1].lower())
     for key, item in objects.list_objects(context):
-        if not isinstance(item, objects.UserView | objects.UserFunction) or key.name.lower() == wanted[1]:
+        if (
+            not isinstance(item, objects.UserView | objects.UserFunction)
+            or key.name.lower() == target_name[1]
+        ):
             continue
         tokens = tokens_of(item.definition)
         if not _binds_schema(tokens):
             continue
         names = [name_of(token).lower() for token in tokens]
         if any(
-            (names[at], names[at + 2]) == wanted and tokens[at + 1].is_op(".") for at in range(len(names) - 2)
+            (names[name_index], names[name_index + 2]) == target_name and tokens[name_index + 1].is_op(".")
+            for name_index in range(len(names) - 2)
         ):
             yield key.name, tokens
 
@@ -93,7 +97,7 @@ def _binds_schema(tokens: Sequence[Token]) -> bool:
 
 def _sources(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
     """Yield the names after FROM and JOIN, except variables and common table expressions."""
-    own = {
+    own_names = {
         name_of(name).lower()
         for name, word, bracket in zip(tokens, tokens[1:], tokens[2:], strict=False)
         if word.upper == "AS" and bracket.is_op("(")
@@ -101,13 +105,13 @@ def _sources(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
     for place, token in enumerate(tokens):
         if token.upper not in ("FROM", "JOIN"):
             continue
-        at, parts = place + 1, []
-        while at < len(tokens) and tokens[at].kind in ("word", "quoted"):
-            parts.append(name_of(tokens[at]))
-            if at + 1 >= len(tokens) or not tokens[at + 1].is_op("."):
+        token_index, parts = place + 1, []
+        while token_index < len(tokens) and tokens[token_index].kind in ("word", "quoted"):
+            parts.append(name_of(tokens[token_index]))
+            if token_index + 1 >= len(tokens) or not tokens[token_index + 1].is_op("."):
                 break
-            at += 2
-        if parts and not (len(parts) == 1 and parts[0].lower() in own):
+            token_index += 2
+        if parts and not (len(parts) == 1 and parts[0].lower() in own_names):
             yield tuple(parts)
 
 
@@ -120,11 +124,11 @@ CREATED_SCHEMA_ID_MIN: Final = 5
 
 def _find(machine: Machine, name: str, verb: str) -> str:
     """Return the schema's name in its original spelling. Raises 15151."""
-    known = objects.schemas(machine.context)
-    found = next((one for one in known if one.lower() == name.lower()), None)
-    if found is None:
+    known_schemas = objects.schemas(machine.context)
+    schema_name = next((candidate for candidate in known_schemas if candidate.lower() == name.lower()), None)
+    if schema_name is None:
         raise SqlError(15151, verb, "schema", name)
-    return found
+    return schema_name
 
 
 def create(machine: Machine, statement: s.CreateSchema) -> list[Message]:
@@ -132,18 +136,18 @@ def create(machine: Machine, statement: s.CreateSchema) -> list[Message]:
     context, owner = machine.context, statement.owner
     principals = [to_text(row["name"]) for row in catalog.rows_of(context, "sys.database_principals")]
     if owner:
-        known = next((name for name in principals if name.lower() == owner.lower()), None)
-        if known is None:
+        owner_name = next((name for name in principals if name.lower() == owner.lower()), None)
+        if owner_name is None:
             raise SqlError(15151, "find", "user", owner, also=(2759,))
-        owner = known
-    there = objects.schemas(context)
-    if statement.name.lower() in map(str.lower, there):
+        owner = owner_name
+    existing_schemas = objects.schemas(context)
+    if statement.name.lower() in map(str.lower, existing_schemas):
         raise SqlError(2714, statement.name, also=(2759,))
-    taken = {made.number for made in there.values()}
+    used_numbers = {schema.number for schema in existing_schemas.values()}
     number = next(
         number
-        for number in range(CREATED_SCHEMA_ID_MIN, CREATED_SCHEMA_ID_MIN + len(taken) + 1)
-        if number not in taken
+        for number in range(CREATED_SCHEMA_ID_MIN, CREATED_SCHEMA_ID_MIN + len(used_numbers) + 1)
+        if number not in used_numbers
     )
     objects.put_schema(context, statement.name, objects.Schema(number, owner or "dbo"))
     return []
@@ -151,22 +155,22 @@ def create(machine: Machine, statement: s.CreateSchema) -> list[Message]:
 
 def drop(machine: Machine, name: str) -> list[Message]:
     """Drop a schema. Raises 15151 for an unknown schema, 15150 for a built-in one, 3729 for one with objects."""
-    found = _find(machine, name, "drop")
-    if found in objects.SCHEMAS and objects.SCHEMAS[found] < CREATED_SCHEMA_ID_MIN:
-        raise SqlError(15150, "drop", "schema", found)
+    schema_name = _find(machine, name, "drop")
+    if schema_name in objects.SCHEMAS and objects.SCHEMAS[schema_name] < CREATED_SCHEMA_ID_MIN:
+        raise SqlError(15150, "drop", "schema", schema_name)
     for object_name, _ in objects.list_objects(machine.context):
-        if object_name.schema == found:
-            raise SqlError(3729, "drop schema", found, object_name.name)
-    if found in objects.SCHEMAS:
+        if object_name.schema == schema_name:
+            raise SqlError(3729, "drop schema", schema_name, object_name.name)
+    if schema_name in objects.SCHEMAS:
         raise UnsimulatedFeatureError("DROP SCHEMA of a schema that every database has")
-    objects.put_schema(machine.context, found, None)
+    objects.put_schema(machine.context, schema_name, None)
     return []
 
 
 def check_no_schema_of(machine: Machine, user: str) -> None:
     """Raise 15138 for a user who owns a schema."""
-    for name, made in objects.schemas(machine.context).items():
-        if made.owner.lower() == user.lower() and name not in objects.SCHEMAS and user.lower() != "dbo":
+    for name, schema in objects.schemas(machine.context).items():
+        if schema.owner.lower() == user.lower() and name not in objects.SCHEMAS and user.lower() != "dbo":
             raise SqlError(15138, "schema")
 
 

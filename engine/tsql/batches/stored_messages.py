@@ -22,10 +22,12 @@ FIRST_RAISABLE: Final = 13_000
 
 def all_rows(world: World, server: str) -> list[Wording]:
     """Return the rows of sys.messages on that server, by number."""
-    changed = {row["message_id"]: bool(row["is_event_logged"]) for row in ledger.rows(world, server, CHANGED)}
+    logged_flags = {
+        row["message_id"]: bool(row["is_event_logged"]) for row in ledger.rows(world, server, CHANGED)
+    }
     own_wordings = [_make_wording(row) for row in ledger.rows(world, server, TABLE)]
     product = list_messages(world.instances[server].version)
-    return [*(replace(row, logged=changed.get(row.number, row.logged)) for row in product),
+    return [*(replace(row, logged=logged_flags.get(row.number, row.logged)) for row in product),
             *sorted(own_wordings, key=lambda row: row.number)]  # fmt: skip
 
 
@@ -36,14 +38,14 @@ def _make_wording(row: ledger.Record) -> Wording:
 
 def find(world: World, server: str, number: int) -> Wording | None:
     """Return one row of sys.messages, or None."""
-    added = ledger.find(world, server, TABLE, "message_id", number)
-    if added is not None:
-        return _make_wording(added)
+    added_row = ledger.find(world, server, TABLE, "message_id", number)
+    if added_row is not None:
+        return _make_wording(added_row)
     if number not in MESSAGES:
         return None
     row = wording(number, world.instances[server].version)
-    changed = ledger.find(world, server, CHANGED, "message_id", number)
-    return row if changed is None else replace(row, logged=bool(changed["is_event_logged"]))
+    changed_row = ledger.find(world, server, CHANGED, "message_id", number)
+    return row if changed_row is None else replace(row, logged=bool(changed_row["is_event_logged"]))
 
 
 def is_logged(world: World, server: str, number: int) -> bool:

@@ -27,11 +27,11 @@ def make_table(
     name: str, columns: tuple[ColumnDefinition, ...], constraints: tuple[Constraint, ...] = ()
 ) -> Table:
     """Return an empty table. Raises 2705 for a repeated column name, 2715 for an unknown type."""
-    seen: set[str] = set()
+    used_names: set[str] = set()
     for column in columns:
-        if column.name.lower() in seen:
+        if column.name.lower() in used_names:
             raise SqlError(2705, column.name, name)
-        seen.add(column.name.lower())
+        used_names.add(column.name.lower())
         parse_type(column.type)
     first = next((column.identity[0] for column in columns if column.identity), 1)
     return Table(columns, (), first, constraints=constraints)
@@ -96,41 +96,41 @@ def insert(
     """
     places = _find_positions(table, named)
     _check_identity(name, table, named, places, rows, own_numbers)
-    added: list[Row] = []
+    added_rows: list[Row] = []
     number, last = table.next_identity, None
     for row in rows:
         if len(row) != len(places):
             raise SqlError(213 if not named else 120 if len(row) < len(places) else 121)
-        given = dict(zip(places, row, strict=True))
+        values_by_position = dict(zip(places, row, strict=True))
         values: list[Scalar] = []
         for index, column in enumerate(table.columns):
             if column.computed:
                 values.append(None)
-            elif column.identity is not None and index not in given:
+            elif column.identity is not None and index not in values_by_position:
                 kind = parse_type(column.type)[0]
                 low, high = INT_RANGES.get(kind, (number, number))
                 if not low <= number <= high:
                     raise SqlError(8115, "IDENTITY", kind, state=1, also=(3606,))
                 values.append(number)
                 last, number = number, number + column.identity[1]
-            elif index in given:
-                values.append(convert_for_column(column, given[index], name, "INSERT"))
+            elif index in values_by_position:
+                values.append(convert_for_column(column, values_by_position[index], name, "INSERT"))
                 if column.identity is not None:
                     last = int(str(values[-1]))
-                    ahead = max if column.identity[1] > 0 else min
-                    number = ahead(number, last + column.identity[1])
+                    choose_next = max if column.identity[1] > 0 else min
+                    number = choose_next(number, last + column.identity[1])
             else:
                 value = evaluate(column.default) if column.default else None
                 values.append(convert_for_column(column, value, name, "INSERT"))
-        added.append(tuple(values))
-    everything = (*table.rows, *added)
-    if len(everything) > ROWS_MAX:
+        added_rows.append(tuple(values))
+    all_rows = (*table.rows, *added_rows)
+    if len(all_rows) > ROWS_MAX:
         raise UnsimulatedFeatureError(f"tables of more than {ROWS_MAX} rows")
-    characters = _check_characters(table.characters + characters_in(added))
-    ids = range(table.next_id, table.next_id + len(added))
+    characters = _check_characters(table.characters + characters_in(added_rows))
+    ids = range(table.next_id, table.next_id + len(added_rows))
     return replace(
         table,
-        rows=everything,
+        rows=all_rows,
         next_identity=number,
         characters=characters,
         ids=(*table.ids, *ids),
@@ -156,11 +156,11 @@ def find_insertable_positions(table: Table) -> list[int]:
 def _find_positions(table: Table, named: tuple[str, ...]) -> list[int]:
     if not named:
         return find_insertable_positions(table)
-    known = {column.name.lower(): place for place, column in enumerate(table.columns)}
+    positions_by_name = {column.name.lower(): place for place, column in enumerate(table.columns)}
     for name in named:
-        if name.lower() not in known:
+        if name.lower() not in positions_by_name:
             raise SqlError(207, name)
-    places = [known[name.lower()] for name in named]
+    places = [positions_by_name[name.lower()] for name in named]
     for index, position in enumerate(places):
         if position in places[:index]:
             raise SqlError(264, named[index])
@@ -194,10 +194,10 @@ def _check_identity(
     Raises 544, 545 or 8101, 271 for a computed column, and 273 for a timestamp.
     """
     place = next((index for index, column in enumerate(table.columns) if column.identity is not None), None)
-    for at in places:
-        if table.columns[at].computed:
-            raise SqlError(271, table.columns[at].name)
-        if parse_type(table.columns[at].type)[0] in _VERSIONS:
+    for column_index in places:
+        if table.columns[column_index].computed:
+            raise SqlError(271, table.columns[column_index].name)
+        if parse_type(table.columns[column_index].type)[0] in _VERSIONS:
             raise SqlError(273)
     if place is None:
         return
@@ -238,11 +238,11 @@ def update(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Ro
             raise SqlError(272)
     rows = list(table.rows)
     for number, *values in reversed(changes):
-        at = int(str(number)) - 1
-        row = list(rows[at])
+        row_index = int(str(number)) - 1
+        row = list(rows[row_index])
         for position, value in zip(places, values, strict=True):
             row[position] = convert_for_column(table.columns[position], value, name, "UPDATE")
-        rows[at] = tuple(row)
+        rows[row_index] = tuple(row)
     return replace(table, rows=tuple(rows), characters=_check_characters(characters_in(rows)))
 
 
@@ -297,11 +297,11 @@ def cache_identity(table: Table, first_value: int, value: int | None, server: In
 def compare_rows(old_table: Table, new_table: Table) -> RowChanges:
     """Return the row changes that turn *old_table* into *new_table*, which has the same columns."""
     before = dict(zip(old_table.ids, old_table.rows, strict=True))
-    after = dict(zip(new_table.ids, new_table.rows, strict=True))
-    put = [(number, row) for number, row in after.items() if before.get(number) is not row]
-    deleted_rows = [(number, None) for number in before if number not in after]
+    new_rows = dict(zip(new_table.ids, new_table.rows, strict=True))
+    written_rows = [(number, row) for number, row in new_rows.items() if before.get(number) is not row]
+    deleted_rows = [(number, None) for number in before if number not in new_rows]
     return RowChanges(
-        (*put, *deleted_rows), new_table.next_identity, new_table.next_id, new_table.identity_cache
+        (*written_rows, *deleted_rows), new_table.next_identity, new_table.next_id, new_table.identity_cache
     )
 
 

@@ -100,7 +100,7 @@ def _roll_back_to(machine: Machine, name: str) -> None:
     Raise 6401 if there is none, 3931 in an uncommittable transaction.
     """
     session = machine.session
-    places = [index for index, (known, _) in enumerate(session.savepoints) if known == name]
+    places = [index for index, (savepoint, _) in enumerate(session.savepoints) if savepoint == name]
     if not places:
         raise SqlError(6401, name)
     if session.doomed:
@@ -115,10 +115,10 @@ def roll_back(machine: Machine) -> None:
     undo = machine.session.undo
     if undo is not None:
         machine.note(tables=_undo_tables(machine, undo.tables))
-    written, machine.context.writes, machine.context.logs = machine.context.writes, {}, {}
+    discarded_writes, machine.context.writes, machine.context.logs = machine.context.writes, {}, {}
     machine.note(transactions=0, undo=None, savepoints=(), doomed=False, writes=(), logs=())
     _release_locks(machine)
-    machine.context.writes = _collect_used_identities(machine, written)
+    machine.context.writes = _collect_used_identities(machine, discarded_writes)
     _hold_log(machine)
 
 

@@ -93,7 +93,7 @@ def _describe_program(
     uses = Counter(name.lower() for name in names)
     uses.subtract(argument.name for call in calls for argument in call.arguments)
     order = {name.lower(): name for name in names if name.lower() in undeclared and uses[name.lower()] > 0}
-    repeated = next((shown for name, shown in order.items() if uses[name] > 1), None)
+    repeated = next((parameter_name for name, parameter_name in order.items() if uses[name] > 1), None)
     if repeated is not None:
         raise SqlError(11508, repeated)
     deductions = {
@@ -101,11 +101,12 @@ def _describe_program(
         for instruction in program
         for deduction, formal in _deductions(machine, instruction.action, undeclared)
     }
-    missing = next((shown for name, shown in order.items() if name not in deductions), None)
+    missing = next((parameter_name for name, parameter_name in order.items() if name not in deductions), None)
     if missing is not None:
         raise UnsimulatedFeatureError(f"the type of the undeclared parameter {missing} in this statement")
     return [
-        _row(index, shown, *deductions[name]) for index, (name, shown) in enumerate(order.items(), start=1)
+        _row(index, parameter_name, *deductions[name])
+        for index, (name, parameter_name) in enumerate(order.items(), start=1)
     ]
 
 
@@ -127,12 +128,12 @@ def _deductions(machine: Machine, action: object, undeclared: frozenset[str]) ->
             return _arguments(machine, statement, undeclared)
         case _:
             return []
-    known = machine.scope.known_types
+    known_types = machine.scope.known_types
     columns_of = partial(_columns_of, machine)
     return [
         (deduction, "")
         for text in texts
-        for deduction in planner.deduce_types(text, undeclared, columns_of, known)
+        for deduction in planner.deduce_types(text, undeclared, columns_of, known_types)
     ]
 
 

@@ -25,12 +25,12 @@ def wait_for(machine: Machine, statement: s.Waitfor) -> None:
             machine.wait("delay", machine.world.tick + length)
         return
     moment = machine.context.moment()
-    wanted = moment.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(
+    wait_end = moment.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(
         seconds=_delay(value) / TICKS_PER_S
     )
-    if wanted < moment:
-        wanted += timedelta(days=1)
-    machine.wait("delay", machine.world.tick + round((wanted - moment).total_seconds() * TICKS_PER_S))
+    if wait_end < moment:
+        wait_end += timedelta(days=1)
+    machine.wait("delay", machine.world.tick + round((wait_end - moment).total_seconds() * TICKS_PER_S))
 
 
 def _delay(value: Scalar) -> int:

@@ -163,18 +163,18 @@ class ResultCache(Generic[T]):
 
     def get(self, key: object, length: int, make: Callable[[], T]) -> T:
         """Return the cached result for *key*, or compute it with *make*. *length*: length of the key's text."""
-        found = self._entries.get(key)
-        if found is not None:
+        cached_result = self._entries.get(key)
+        if cached_result is not None:
             self._entries.move_to_end(key)
-            return found[0]
-        made = make()
+            return cached_result[0]
+        result = make()
         weight = length + WEIGHT_LEAST
-        self._entries[key] = made, weight
+        self._entries[key] = result, weight
         self._used += weight
         while self._used > self._room and len(self._entries) > 1:
             _, (_, weight) = self._entries.popitem(last=False)
             self._used -= weight
-        return made
+        return result
 
     def clear(self) -> None:
         """Forget all cached computations."""
@@ -186,8 +186,8 @@ def remembered(characters: int) -> Callable[[Callable[[str], T]], Callable[[str]
     """Build a decorator that caches the results of a function of a text, for *characters* of text in total."""
 
     def decorated(function: Callable[[str], T]) -> Callable[[str], T]:
-        known: ResultCache[T] = ResultCache(characters)
-        return wraps(function)(lambda text: known.get(text, len(text), lambda: function(text)))
+        result_cache: ResultCache[T] = ResultCache(characters)
+        return wraps(function)(lambda text: result_cache.get(text, len(text), lambda: function(text)))
 
     return decorated
 
@@ -225,5 +225,5 @@ def note(world: World, units: int, booked: bool) -> None:
 def book(world: World) -> int:
     """Book a turn after all others and return its tick."""
     world.sql_work = max(world.sql_work, world.tick * DRAIN_PER_TICK) + TURN
-    due = -(-(world.sql_work - BURST) // DRAIN_PER_TICK)
-    return max(due, world.tick + TURN_TICKS)
+    delay_ticks = -(-(world.sql_work - BURST) // DRAIN_PER_TICK)
+    return max(delay_ticks, world.tick + TURN_TICKS)

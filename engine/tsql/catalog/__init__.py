@@ -61,8 +61,8 @@ def _find_constraint(context: Context, parts: list[str]) -> int | None:
         "sys.foreign_keys",
     ):
         for row in rows_of(context, view):
-            same = str(row["name"]).lower() == parts[-1].lower()
-            if same and schema is not None and row["schema_id"] == schema.number:
+            has_same_name = str(row["name"]).lower() == parts[-1].lower()
+            if has_same_name and schema is not None and row["schema_id"] == schema.number:
                 return int(str(row["object_id"]))
     return None
 
@@ -74,8 +74,8 @@ def object_id(context: Context, name: str) -> int | None:
         return None
     if parts[-1].startswith("#"):
         database = parts[-3] if len(parts) > 2 else context.session.database
-        found = {name: number for name, number, _ in objects.list_temporary_tables(context)}
-        return found.get(parts[-1].lower()) if database.lower() == "tempdb" else None
+        numbers_by_name = {name: number for name, number, _ in objects.list_temporary_tables(context)}
+        return numbers_by_name.get(parts[-1].lower()) if database.lower() == "tempdb" else None
     if objects.find(context, tuple(parts), waits=False) is not None:
         return objects.object_id(objects.key_of(tuple(parts)))
     if len(parts) < 3 or parts[-3].lower() == context.session.database.lower():
@@ -93,5 +93,5 @@ def object_id(context: Context, name: str) -> int | None:
     if len(parts) > 1 and parts[-2].lower() not in ("", "dbo", "sys"):
         return None
     home = SYSTEM_PROCEDURES.get(parts[-1].lower())
-    here = parts[-3] if len(parts) > 2 else context.session.database
-    return -objects.object_id(parts[-1]) if home is not None and home in ("", here.lower()) else None
+    database_name = parts[-3] if len(parts) > 2 else context.session.database
+    return -objects.object_id(parts[-1]) if home is not None and home in ("", database_name.lower()) else None

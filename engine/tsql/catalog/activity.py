@@ -277,12 +277,16 @@ def measure_copy_load(context: Context, copy: DatabaseCopy) -> CopyLoad:
         return _received(context, copy.stream)
     if copy.source is None:
         return CopyLoad()
-    at, totals, setup = flow.positions(copy.source), flow.totals(copy.source), flow.source_setup(copy.source)
-    writes = at.transactions + at.flushed_kb / setup.site.log_block_kb
+    position, totals, setup = (
+        flow.positions(copy.source),
+        flow.totals(copy.source),
+        flow.source_setup(copy.source),
+    )
+    writes = position.transactions + position.flushed_kb / setup.site.log_block_kb
     return CopyLoad(
-        commits=at.transactions,
+        commits=position.transactions,
         log_writes=writes,
-        log_kb=at.flushed_kb,
+        log_kb=position.flushed_kb,
         log_write_ms=writes * setup.site.log_write_ms * max(1.0, setup.log_disk_factor),
         pages_written=totals.pages_written,
         data_write_ms=totals.pages_written / PAGES_A_WRITE * DATA_WRITE_MS * max(1.0, setup.data_disk_factor),
@@ -333,10 +337,10 @@ def cached_pages(context: Context, target_kb: int) -> int:
 
     No page is evicted before that.
     """
-    held = arithmetic.total(
+    held_pages = arithmetic.total(
         copy.size_kb for copy in context.copies() if context.world.source_of(copy) is not None
     )
-    return int(min(held, max(0, target_kb - FIXED_MEMORY_KB)) / PAGE_KB)
+    return int(min(held_pages, max(0, target_kb - FIXED_MEMORY_KB)) / PAGE_KB)
 
 
 def total_memory_kb(context: Context, target_kb: int) -> int:

@@ -41,11 +41,11 @@ SMALL_KB: Final = 1.0
 def groups(context: Context) -> list[tuple[AvailabilityGroup, ReplicaState]]:
     """Return (group, knowledge of the local replica) for each group with a replica on the instance."""
     world, server = context.world, context.session.server
-    known = (
+    known_groups = (
         (replicas.group_of(world, server, state.guid), state) for state in replicas.on_server(world, server)
     )
     return sorted(
-        ((group, state) for group, state in known if group is not None), key=lambda one: one[0].name
+        ((group, state) for group, state in known_groups if group is not None), key=lambda one: one[0].name
     )
 
 
@@ -175,8 +175,8 @@ def _listener_addresses(context: Context) -> Iterable[Record]:
         addresses = _addresses(context, group)
         for address in addresses:
             subnet = address.rpartition(".")[0]
-            here = len(addresses) == 1 or (owner is not None and owner.subnet == subnet)
-            state = _ADDRESS_STATES.get(role.state, 0) if role is not None and here else 0
+            is_local_subnet = len(addresses) == 1 or (owner is not None and owner.subnet == subnet)
+            state = _ADDRESS_STATES.get(role.state, 0) if role is not None and is_local_subnet else 0
             yield {
                 "listener_id": _listener_id(group),
                 "ip_address": address,
@@ -194,7 +194,7 @@ def _tcp_listeners(context: Context) -> Iterable[Record]:
     [DOC: dm_tcp_listener_states]
     """
     world, server = context.world, context.session.server
-    here = {
+    local_addresses = {
         _listener_id(group): group.listener
         for group in clustered_groups(context)
         if group.listener is not None
@@ -202,15 +202,15 @@ def _tcp_listeners(context: Context) -> Iterable[Record]:
     online = [
         (row["ip_address"], listener.port, 0)
         for row in _listener_addresses(context)
-        for listener in [here.get(str(row["listener_id"]))]
+        for listener in [local_addresses.get(str(row["listener_id"]))]
         if listener is not None and row["state"] == 1 and world.listeners.get(listener.name) == server
     ]
-    of_all = [
+    all_addresses = [
         (row["ip_address"] or "0.0.0.0", row["port"] or SQL_PORT, int(row["type"] == 4) * 2)
         for row in mirroring.tcp_endpoints(context)
         if row["state"] == 0 and not row["is_admin_endpoint"] and context.server.tcp_listening
     ]
-    for number, (address, port, kind) in enumerate([*of_all, *online], start=1):
+    for number, (address, port, kind) in enumerate([*all_addresses, *online], start=1):
         yield {
             "listener_id": number,
             "ip_address": address,
@@ -277,12 +277,12 @@ def backs_up(context: Context, database: str) -> int:
         return 0
     if group.backup_preference == "PRIMARY":
         return int(lead == server)
-    there = [
+    candidates = [
         replica for replica in group.replicas if replica.backup_priority and _is_reachable(context, replica)
     ]
-    secondaries = [replica for replica in there if replica.server != lead]
-    allowed = {"SECONDARY": secondaries or there, "SECONDARY_ONLY": secondaries}.get(
-        group.backup_preference, there
+    secondaries = [replica for replica in candidates if replica.server != lead]
+    allowed = {"SECONDARY": secondaries or candidates, "SECONDARY_ONLY": secondaries}.get(
+        group.backup_preference, candidates
     )
     best = min(allowed, key=lambda one: (-one.backup_priority, one.server), default=None)
     return int(best is not None and best.server == server)
@@ -352,13 +352,13 @@ def _members(context: Context) -> Iterable[Record]:
     witness = node.config.witness
     if witness is not None:
         rows.append((witness.name, *_WITNESS_TYPES[witness.kind], cluster.witness_there, 1))
-    for name, kind, word, up, votes in rows:
+    for name, kind, word, is_up, votes in rows:
         yield {
             "member_name": name,
             "member_type": kind,
             "member_type_desc": word,
-            "member_state": int(up),
-            "member_state_desc": "UP" if up else "DOWN",
+            "member_state": int(is_up),
+            "member_state_desc": "UP" if is_up else "DOWN",
             "number_of_quorum_votes": votes,
         }
 

@@ -37,16 +37,16 @@ class Option(Struct, frozen=True):
 @lru_cache(maxsize=8)
 def options(version: int) -> tuple[Option, ...]:
     """Return the options of a version, by id."""
-    found = []
+    option_list = []
     for line in _TEXT.strip().split("\n"):
-        head, least, most, default, marks, description = line.split("|")
+        head, minimum, maximum, default, marks, description = line.split("|")
         number, name = head.split(" ", 1)
         name, _, edge = name.rpartition(" ") if name[-4:].isdigit() else (name, "", "2005")
         if version > -int(edge) if edge.startswith("-") else version < int(edge):
             continue
-        bounds = int(least), int(most), int(default)
-        found.append(Option(int(number), name, *bounds, "a" in marks, "d" in marks, description))
-    return tuple(found)
+        bounds = int(minimum), int(maximum), int(default)
+        option_list.append(Option(int(number), name, *bounds, "a" in marks, "d" in marks, description))
+    return tuple(option_list)
 
 
 def option_value(context: Context, name: str) -> int:

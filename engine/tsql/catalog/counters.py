@@ -45,9 +45,9 @@ def _instance_counters() -> Iterable[tuple[str, str, str, int, int, int]]:
         head, _, versions = (
             group.rpartition(" ") if group[-5:].strip("-0123456789") == "" else (group, "", "")
         )
-        since, _, until = versions.partition("-")
+        first_version, _, last_version = versions.partition("-")
         for name in names.split(";"):
-            yield head, name, instance, kinds[kind], int(since or 2005), int(until or 9999)
+            yield head, name, instance, kinds[kind], int(first_version or 2005), int(last_version or 9999)
 
 
 INSTANCE: Final = tuple(_instance_counters())
@@ -120,15 +120,15 @@ def _mirroring_values(context: Context, copy: DatabaseCopy) -> dict[str, float]:
         return values
     if copy.stream is None:
         return {}
-    at, ratio = flow.stream_positions(copy.stream), flow.stream_setup(copy.stream).compression_ratio
+    position, ratio = flow.stream_positions(copy.stream), flow.stream_setup(copy.stream).compression_ratio
     return {
         **_messages(context, copy.stream),
-        "Bytes Received/sec": at.received_kb * 1024.0 * ratio,
-        "Log Bytes Received/sec": at.received_kb * 1024.0,
-        "Log Bytes Redone from Cache/sec": at.redone_kb * 1024.0,
-        "Log Compressed Bytes Rcvd/sec": at.received_kb * 1024.0 * ratio,
-        "Redo Bytes/sec": at.redone_kb * 1024.0,
-        "Redo Queue KB": max(0.0, at.hardened_kb - at.redone_kb),
+        "Bytes Received/sec": position.received_kb * 1024.0 * ratio,
+        "Log Bytes Received/sec": position.received_kb * 1024.0,
+        "Log Bytes Redone from Cache/sec": position.redone_kb * 1024.0,
+        "Log Compressed Bytes Rcvd/sec": position.received_kb * 1024.0 * ratio,
+        "Redo Bytes/sec": position.redone_kb * 1024.0,
+        "Redo Queue KB": max(0.0, position.hardened_kb - position.redone_kb),
     }
 
 
@@ -190,8 +190,8 @@ def _record(group: str, name: str, instance: str, value: float | None, kind: int
 def _instances(values: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
     """Return *values* with their sum as the instance `_Total`."""
     total: dict[str, float] = {}
-    for one in values.values():
-        for name, value in one.items():
+    for instance_values in values.values():
+        for name, value in instance_values.items():
             total[name] = total.get(name, 0.0) + value
     return {**values, "_Total": total}
 
@@ -203,8 +203,8 @@ def _counters(context: Context) -> Iterable[Record]:
         if copy.group_kind == "mirroring"
     }
     for database, values in _instances(mirrored).items() if mirrored else ():
-        for name, kind, since in _MIRRORING:
-            if since <= context.version:
+        for name, kind, first_version in _MIRRORING:
+            if first_version <= context.version:
                 yield _record("Database Mirroring", name, database, values.get(name, 0.0), kind)
     for row in group_counters.counters(context):
         yield _record(*row)
@@ -219,12 +219,12 @@ def _counters(context: Context) -> Iterable[Record]:
                 "Percent Log Used": used,
             }
     for database, values in _instances(databases).items():
-        for name, kind, since, until in _DATABASES:
-            if since <= context.version <= until:
+        for name, kind, first_version, last_version in _DATABASES:
+            if first_version <= context.version <= last_version:
                 yield _record("Databases", name, database, values.get(name, 0.0), kind)
     values = _instance_values(context, [copy_load for _, copy_load in work])
-    for group, name, instance, kind, since, until in INSTANCE:
-        if since <= context.version <= until:
+    for group, name, instance, kind, first_version, last_version in INSTANCE:
+        if first_version <= context.version <= last_version:
             yield _record(group, name, instance, values.get(f"{group}:{name}", 0.0), kind)
 
 
@@ -237,8 +237,8 @@ def _instance_values(context: Context, work: Sequence[CopyLoad]) -> dict[str, fl
     pages_written = arithmetic.total(copy_load.pages_written for copy_load in work)
     target_kb = target_memory_kb(context, option_value(context, "max server memory (MB)"))
     held_kb, pages = total_memory_kb(context, target_kb), cached_pages(context, target_kb)
-    own = sum(1 for _ in context.sessions())
-    users = own + connections.count(context.world, context.session.server)
+    session_count = sum(1 for _ in context.sessions())
+    users = session_count + connections.count(context.world, context.session.server)
     return {
         "Buffer Manager:Buffer cache hit ratio": 100,
         "Buffer Manager:Buffer cache hit ratio base": 100,
@@ -259,7 +259,7 @@ def _instance_values(context: Context, work: Sequence[CopyLoad]) -> dict[str, fl
         "Memory Manager:Maximum Workspace Memory (KB)": target_kb * 3 // 4,
         "Memory Manager:Target Server Memory (KB)": target_kb,
         "Memory Manager:Total Server Memory (KB)": held_kb,
-        "SQL Statistics:Batch Requests/sec": commits + own,
+        "SQL Statistics:Batch Requests/sec": commits + session_count,
         "Transactions:Transactions": 0,
         "Wait Statistics:Log write waits": arithmetic.total(copy_load.log_write_ms for copy_load in work),
     }
@@ -285,9 +285,11 @@ Write Transactions/sec
 
 def without_source(context: Context) -> frozenset[str]:
     """Return the names of counters that the simulation never changes from 0."""
-    moved = {name.partition(":")[2] for name in _instance_values(context, ())} | _OF_MIRRORING | _OF_DATABASES
-    named = {name for _, name, *_ in INSTANCE} | {name for name, *_ in (*_MIRRORING, *_DATABASES)}
-    return frozenset(named - moved) | group_counters.WITHOUT_SOURCE
+    changing_names = (
+        {name.partition(":")[2] for name in _instance_values(context, ())} | _OF_MIRRORING | _OF_DATABASES
+    )
+    known_names = {name for _, name, *_ in INSTANCE} | {name for name, *_ in (*_MIRRORING, *_DATABASES)}
+    return frozenset(known_names - changing_names) | group_counters.WITHOUT_SOURCE
 
 
 view("sys.dm_os_performance_counters", _counters)

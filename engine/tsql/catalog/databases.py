@@ -232,14 +232,14 @@ def _file(name: str, path: str, file_id: int, log: bool, size_kb: float, max_kb:
 
 def _growth(options: FileOptions) -> dict[str, Scalar]:
     """Return the columns for FILEGROWTH and MAXSIZE, if the file specifies them."""
-    found: dict[str, Scalar] = {}
+    growth_columns: dict[str, Scalar] = {}
     if options.growth_kb is not None:
-        found |= {"growth": int(options.growth_kb / 8), "is_percent_growth": 0}
+        growth_columns |= {"growth": int(options.growth_kb / 8), "is_percent_growth": 0}
     elif options.growth_percent is not None:
-        found |= {"growth": options.growth_percent, "is_percent_growth": 1}
+        growth_columns |= {"growth": options.growth_percent, "is_percent_growth": 1}
     if options.max_kb is not None:
-        found["max_size"] = -1 if options.max_kb == float("inf") else int(options.max_kb / 8)
-    return found
+        growth_columns["max_size"] = -1 if options.max_kb == float("inf") else int(options.max_kb / 8)
+    return growth_columns
 
 
 def files_of(context: Context, copy: DatabaseCopy) -> list[Record]:
@@ -435,8 +435,8 @@ _CONFIGURATIONS: Final = (
 
 def _configurations(context: Context) -> Iterable[Record]:
     for line in _CONFIGURATIONS.splitlines():
-        number, name, value, since = line.split()
-        if int(since) <= context.version:
+        number, name, value, first_version = line.split()
+        if int(first_version) <= context.version:
             yield {
                 "configuration_id": int(number),
                 "name": name,

@@ -12,7 +12,7 @@ from engine.tsql.catalog.databases import rows_of_files
 
 
 def _all(context: Context, host: str) -> Iterator[str]:
-    yield from (path for where, path in context.world.files if where == host)
+    yield from (path for file_host, path in context.world.files if file_host == host)
     if host == context.server.name:
         yield from (str(row["physical_name"]) for row in rows_of_files(context))
 
@@ -26,10 +26,10 @@ def exists(context: Context, path: str) -> tuple[int, int, int]:
         host, local = files.locate(context.world, context.server.name, f"{bare_path}\\x")
     except SqlError:
         return 0, 0, 0
-    wanted = local.removesuffix("\\x").lower()
-    if any(found.lower() == wanted for found in _all(context, host)):
+    lower_path = local.removesuffix("\\x").lower()
+    if any(file_path.lower() == lower_path for file_path in _all(context, host)):
         return 1, 0, 1
-    return (0, 0, 1) if "." in wanted.rpartition("\\")[2] else (0, 1, 1)
+    return (0, 0, 1) if "." in lower_path.rpartition("\\")[2] else (0, 1, 1)
 
 
 def list_descendants(context: Context, path: str) -> list[tuple[str, int, bool]]:
@@ -39,10 +39,10 @@ def list_descendants(context: Context, path: str) -> list[tuple[str, int, bool]]
     except SqlError:
         return []
     start = local[:-1].lower()
-    found: dict[tuple[str, ...], bool] = {}
-    for one in _all(context, host):
-        if one.lower().startswith(start):
-            parts = tuple(one[len(start) :].split("\\"))
+    descendants: dict[tuple[str, ...], bool] = {}
+    for file_path in _all(context, host):
+        if file_path.lower().startswith(start):
+            parts = tuple(file_path[len(start) :].split("\\"))
             for length in range(1, len(parts) + 1):
-                found[parts[:length]] = length == len(parts)
-    return [(parts[-1], len(parts), found[parts]) for parts in sorted(found)]
+                descendants[parts[:length]] = length == len(parts)
+    return [(parts[-1], len(parts), descendants[parts]) for parts in sorted(descendants)]

@@ -106,19 +106,19 @@ def _sum_counters(parts: Iterable[Values]) -> Values:
 
 def _collect_link_counters(context: Context) -> dict[str, Values]:
     """Return the counters by instance name (group:replica)."""
-    found: dict[str, Values] = {}
+    values_by_peer: dict[str, Values] = {}
     for group, state in groups(context):
         copies = [copy for copy in context.copies() if copy.availability.guid == group.guid]
         if state.role is ReplicaRole.PRIMARY:
             for replica in group.replicas:
                 if replica.server != state.server:
                     parts = [_read_sent_counters(context, copy, replica.server) for copy in copies]
-                    found[f"{group.name}:{replica.server}"] = _sum_counters(parts)
+                    values_by_peer[f"{group.name}:{replica.server}"] = _sum_counters(parts)
         elif state.primary is not None:
-            found[f"{group.name}:{state.primary}"] = _sum_counters(
+            values_by_peer[f"{group.name}:{state.primary}"] = _sum_counters(
                 _read_received_counters(context, copy) for copy in copies
             )
-    return {**found, "_Total": _sum_counters(found.values())} if found else {}
+    return {**values_by_peer, "_Total": _sum_counters(values_by_peer.values())} if values_by_peer else {}
 
 
 def _database(context: Context, copy: DatabaseCopy) -> Values:
@@ -126,14 +126,18 @@ def _database(context: Context, copy: DatabaseCopy) -> Values:
     reverting = copy.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING)
     undo: Values = dict.fromkeys(_UNDO, None if reverting else 0.0)
     if copy.source is not None:
-        at, waits = flow.positions(copy.source), group_kinds.policy(copy).commits_wait(context.world, copy)
+        position, waits = (
+            flow.positions(copy.source),
+            group_kinds.policy(copy).commits_wait(context.world, copy),
+        )
         queues = [
-            at.flushed_kb - flow.stream_positions(stream).sent_kb for stream in flow.streams_of(copy.source)
+            position.flushed_kb - flow.stream_positions(stream).sent_kb
+            for stream in flow.streams_of(copy.source)
         ]
         return {
             **undo,
             "Log Send Queue": max([0.0, *queues]),
-            "Mirrored Write Transactions/sec": at.transactions if waits else 0.0,
+            "Mirrored Write Transactions/sec": position.transactions if waits else 0.0,
             "Transaction Delay": 1000.0 * flow.totals(copy.source).waiting_s if waits else 0.0,
         }
     if copy.stream is None:
@@ -163,8 +167,8 @@ def counters(context: Context) -> Iterable[tuple[str, str, str, float | None, in
     if of_databases:
         of_databases["_Total"] = _sum_counters(of_databases.values())
     for instance, values in of_databases.items():
-        for name, kind, since in _OF_DATABASES:
-            if since <= context.version:
+        for name, kind, first_version in _OF_DATABASES:
+            if first_version <= context.version:
                 yield "Database Replica", name, instance, _value(values, name), kind
 
 

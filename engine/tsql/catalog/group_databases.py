@@ -128,7 +128,7 @@ def _own_log(context: Context, replica_database: ReplicaDatabase) -> Record:
     world, copy = context.world, replica_database.copy
     if copy.source is None:
         return {}
-    at, reading = world.flow.positions(copy.source), world.flow.reading(copy.source)
+    position, reading = world.flow.positions(copy.source), world.flow.reading(copy.source)
     waited = [
         world.flow.stream_positions(stream).acknowledged_kb
         for stream in world.flow.streams_of(copy.source)
@@ -139,11 +139,11 @@ def _own_log(context: Context, replica_database: ReplicaDatabase) -> Record:
         "truncation_lsn": _find_truncation(context, copy),
         "last_sent_lsn": None,
         "last_hardened_lsn": lsn(min(waited)) if waited else None,
-        "last_hardened_time": _estimate_log_time(context, copy.source, at.flushed_kb - min(waited))
+        "last_hardened_time": _estimate_log_time(context, copy.source, position.flushed_kb - min(waited))
         if waited
         else None,
-        "end_of_log_lsn": lsn(at.flushed_kb),
-        "last_commit_lsn": record_lsn(at.committed_kb),
+        "end_of_log_lsn": lsn(position.flushed_kb),
+        "last_commit_lsn": record_lsn(position.committed_kb),
         "last_commit_time": _estimate_log_time(context, copy.source, 0.0)
         if reading.transactions_per_s > LEAST_TRANSACTIONS_PER_S or world.flow.stalled_s(copy.source)
         else None,
@@ -203,25 +203,25 @@ def _received_log(context: Context, replica_database: ReplicaDatabase) -> Record
     source = world.flow.source_of(stream)
     if lead and replica_database.copy.source != source:
         return {}
-    at, own, reading = (
+    received_position, own_position, reading = (
         world.flow.stream_positions(stream),
         world.flow.positions(source),
         world.flow.stream_reading(stream),
     )
     contact = world.contacts.get((guid, context.session.server, peer))
     is_lost = contact is None or not contact.connected
-    lost_at = context.datetime_value(contact.since_tick) if contact is not None and is_lost else None
+    lost_time = context.datetime_value(contact.since_tick) if contact is not None and is_lost else None
 
     def find_log_time(kb: float) -> str | None:
-        return lost_at if is_lost else _estimate_log_time(context, source, own.committed_kb - kb)
+        return lost_time if is_lost else _estimate_log_time(context, source, own_position.committed_kb - kb)
 
-    hardened_kb = at.acknowledged_kb if lead else at.hardened_kb
-    redone_kb = min(at.redone_kb, hardened_kb)
-    behind_s = _behind_s(context, source, own.flushed_kb - hardened_kb)
-    sent: Record = {
-        "last_sent_lsn": lsn(at.sent_kb),
-        "last_sent_time": find_log_time(at.sent_kb),
-        "log_send_queue_size": int(max(0.0, own.flushed_kb - at.sent_kb)),
+    hardened_kb = received_position.acknowledged_kb if lead else received_position.hardened_kb
+    redone_kb = min(received_position.redone_kb, hardened_kb)
+    behind_s = _behind_s(context, source, own_position.flushed_kb - hardened_kb)
+    sent_columns: Record = {
+        "last_sent_lsn": lsn(received_position.sent_kb),
+        "last_sent_time": find_log_time(received_position.sent_kb),
+        "log_send_queue_size": int(max(0.0, own_position.flushed_kb - received_position.sent_kb)),
         "log_send_rate": int(reading.log_send_kb_per_s),
         "secondary_lag_seconds": behind_s,
     }
@@ -230,9 +230,9 @@ def _received_log(context: Context, replica_database: ReplicaDatabase) -> Record
     return {
         "recovery_lsn": lsn(primary.lineage[-1][1]) if changes_log and primary.lineage else NO_RECOVERY_LSN,
         "truncation_lsn": lsn(primary.log_start_kb),
-        **(sent if lead else {}),
-        "last_received_lsn": lsn(at.received_kb),
-        "last_received_time": find_log_time(at.received_kb),
+        **(sent_columns if lead else {}),
+        "last_received_lsn": lsn(received_position.received_kb),
+        "last_received_time": find_log_time(received_position.received_kb),
         "last_hardened_lsn": lsn(hardened_kb),
         "last_hardened_time": find_log_time(hardened_kb),
         "last_redone_lsn": record_lsn(redone_kb),
@@ -240,7 +240,7 @@ def _received_log(context: Context, replica_database: ReplicaDatabase) -> Record
         "redo_queue_size": int(max(0.0, hardened_kb - redone_kb)),
         "redo_rate": int(reading.redo_kb_per_s),
         "end_of_log_lsn": lsn(hardened_kb),
-        "last_commit_lsn": record_lsn(min(own.committed_kb, hardened_kb if lead else redone_kb)),
+        "last_commit_lsn": record_lsn(min(own_position.committed_kb, hardened_kb if lead else redone_kb)),
         "last_commit_time": find_log_time(hardened_kb if lead else redone_kb),
     }
 
@@ -285,61 +285,61 @@ def _attempts(context: Context) -> Iterator[tuple[AvailabilityGroup, str, Seedin
     own_server = context.session.server
     for (server, guid), state in sorted(context.world.replicas.items()):
         group = replicas.group_of(context.world, own_server, guid)
-        for one in state.seedings:
-            if group is not None and own_server in (server, one.source):
-                yield group, server, one
+        for attempt in state.seedings:
+            if group is not None and own_server in (server, attempt.source):
+                yield group, server, attempt
 
 
 def _automatic_seeding(context: Context) -> Iterable[Record]:
     """Yield the rows of automatic seeding. current_state is a text in the product; its words are derived."""
     own_server = context.session.server
-    for group, server, one in _attempts(context):
-        source = own_server == one.source
-        other = server if source else one.source
-        state = "SEEDING" if one.running else "COMPLETED" if one.failure is None else "FAILED"
+    for group, server, attempt in _attempts(context):
+        source = own_server == attempt.source
+        other_server = server if source else attempt.source
+        state = "SEEDING" if attempt.running else "COMPLETED" if attempt.failure is None else "FAILED"
         yield {
-            "start_time": context.datetime_value(one.start_tick),
-            "completion_time": None if one.end_tick is None else context.datetime_value(one.end_tick),
+            "start_time": context.datetime_value(attempt.start_tick),
+            "completion_time": None if attempt.end_tick is None else context.datetime_value(attempt.end_tick),
             "ag_id": group_id(group.guid),
-            "ag_db_id": group_database_id(database_number(context, group, one.database)),
-            "ag_remote_replica_id": replica_id(group.guid, other),
-            "operation_id": seeding_id(group.guid, server, one.id),
+            "ag_db_id": group_database_id(database_number(context, group, attempt.database)),
+            "ag_remote_replica_id": replica_id(group.guid, other_server),
+            "operation_id": seeding_id(group.guid, server, attempt.id),
             "is_source": int(source),
             "current_state": state,
-            "performed_seeding": int(one.performed and one.failure in (None, seeding.TRANSPORT)),
-            "failure_state": one.failure,
-            "failure_state_desc": seeding.FAILURES[one.failure] if one.failure is not None else None,
-            "error_code": one.error,
-            "number_of_attempts": one.attempts,
+            "performed_seeding": int(attempt.performed and attempt.failure in (None, seeding.TRANSPORT)),
+            "failure_state": attempt.failure,
+            "failure_state_desc": seeding.FAILURES[attempt.failure] if attempt.failure is not None else None,
+            "error_code": attempt.error,
+            "number_of_attempts": attempt.attempts,
         }
 
 
 def _physical_seeding(context: Context) -> Iterable[Record]:
-    """Yield the seeding transfers that are being sent or received now."""
+    """Yield the attempt transfers that are being sent or received now."""
     world, own_server = context.world, context.session.server
-    for group, server, one in _attempts(context):
-        copy = world.copies.get((own_server, one.database))
-        if not one.running or copy is None:
+    for group, server, attempt in _attempts(context):
+        copy = world.copies.get((own_server, attempt.database))
+        if not attempt.running or copy is None:
             continue
-        source = own_server == one.source
-        other = server if source else one.source
-        whole_s = max(1.0, files.transfer_s(world, one.source, server, copy.size_kb))
-        done_s = min(whole_s, (world.tick - one.start_tick) / TICKS_PER_S)
-        ends = [seeding_id(group.guid, name, one.id) for name in (own_server, other)]
+        source = own_server == attempt.source
+        other_server = server if source else attempt.source
+        whole_s = max(1.0, files.transfer_s(world, attempt.source, server, copy.size_kb))
+        done_s = min(whole_s, (world.tick - attempt.start_tick) / TICKS_PER_S)
+        ends = [seeding_id(group.guid, name, attempt.id) for name in (own_server, other_server)]
         yield {
             "local_physical_seeding_id": ends[0],
             "remote_physical_seeding_id": ends[1],
             "local_database_id": copy.database_id,
-            "local_database_name": one.database,
-            "remote_machine_name": world.instances[other].computer,
+            "local_database_name": attempt.database,
+            "remote_machine_name": world.instances[other_server].computer,
             "role_desc": "Source" if source else "Destination",
             "internal_state_desc": "ReadingAndSendingData" if source else "WritingData",
             "transfer_rate_bytes_per_second": int(copy.size_kb * 1024 / whole_s),
             "transferred_size_bytes": int(copy.size_kb * 1024 * done_s / whole_s),
             "database_size_bytes": int(copy.size_kb * 1024),
-            "start_time_utc": context.datetime_value(one.start_tick),
+            "start_time_utc": context.datetime_value(attempt.start_tick),
             "estimate_time_complete_utc": context.datetime_value(
-                one.start_tick + round(whole_s * TICKS_PER_S)
+                attempt.start_tick + round(whole_s * TICKS_PER_S)
             ),
             **literals("group_databases._physical_seeding"),
         }

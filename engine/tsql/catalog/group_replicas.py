@@ -65,8 +65,8 @@ def _replica_states(context: Context) -> Iterable[Record]:
             local = replica.server == state.server
             role = state.role if local else ReplicaRole.SECONDARY
             leads = local and role is ReplicaRole.PRIMARY
-            other = state.primary or "" if local else replica.server
-            linked = int(leads or connected(context, group.guid, other))
+            replica_name = state.primary or "" if local else replica.server
+            linked = int(leads or connected(context, group.guid, replica_name))
             if local and role is ReplicaRole.RESOLVING:
                 linked = 0
             operational = _operational(context, state) if local else None
@@ -86,7 +86,7 @@ def _replica_states(context: Context) -> Iterable[Record]:
                 "synchronization_health_desc": HEALTH[health],
                 "connected_state": linked,
                 "connected_state_desc": ("DISCONNECTED", "CONNECTED")[linked],
-                **_last_error(context, group.guid, other if not leads else ""),
+                **_last_error(context, group.guid, replica_name if not leads else ""),
             }
 
 

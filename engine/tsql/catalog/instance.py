@@ -215,7 +215,7 @@ def _events(context: Context) -> Iterable[Record]:
 
 
 def _list_running_sessions(context: Context) -> Iterable[Record]:
-    started = context.datetime_value(max(0, context.server.started_tick // TICKS_PER_S * TICKS_PER_S))
+    start_time = context.datetime_value(max(0, context.server.started_tick // TICKS_PER_S * TICKS_PER_S))
     for session in sessions(context):
         if session.running:
             yield {
@@ -223,7 +223,7 @@ def _list_running_sessions(context: Context) -> Iterable[Record]:
                 "name": session.name,
                 "dropped_event_count": 0,
                 "dropped_buffer_count": 0,
-                "create_time": started,
+                "create_time": start_time,
             }
 
 

@@ -128,31 +128,31 @@ _ON_ROWS: Final = {
 
 def waits(context: Context) -> dict[int, Wait]:
     """Return the waits on this server by session ID: for a WAITFOR, a lock, or the log of a commit."""
-    found: dict[int, Wait] = {}
+    waits_by_spid: dict[int, Wait] = {}
     sessions = {session.spid: session for _, session in context.sessions()}
     for name, session in context.sessions():
         run: Submission | None = context.world.batches.get(name)
         if run is None or session.spid == context.session.spid:
             continue
-        since = run.started_tick if run.since_tick is None else run.since_tick
-        passed_ms = 10 * (context.world.tick - since)
+        since_tick = run.started_tick if run.since_tick is None else run.since_tick
+        passed_ms = 10 * (context.world.tick - since_tick)
         if run.waiting == "delay":
-            found[session.spid] = Wait("WAITFOR", passed_ms)
+            waits_by_spid[session.spid] = Wait("WAITFOR", passed_ms)
         elif run.waiting in ("commit", "log"):
             databases = [key[1] for key, _ in session.committing] or [session.database]
             kinds = [_commit_wait(context, database) for database in databases]
-            found[session.spid] = Wait(max(kinds, key=lambda kind: kind != "WRITELOG"), passed_ms)
+            waits_by_spid[session.spid] = Wait(max(kinds, key=lambda kind: kind != "WRITELOG"), passed_ms)
         elif run.waiting == "lock":
-            found[session.spid] = _lock_wait(context, run, sessions, passed_ms)
+            waits_by_spid[session.spid] = _lock_wait(context, run, sessions, passed_ms)
         elif run.waiting == "pending" and run.command in _DEVICE_WAITS:
             begun_ms = 10 * (context.world.tick - run.begun_tick)
-            found[session.spid] = Wait(_DEVICE_WAITS[run.command], begun_ms)
+            waits_by_spid[session.spid] = Wait(_DEVICE_WAITS[run.command], begun_ms)
     for connection in connections.on_server(context.world, context.session.server):
         if connection.commit_wait_ms is not None:
-            found[connection.spid] = Wait(
+            waits_by_spid[connection.spid] = Wait(
                 _commit_wait(context, connection.database), int(connection.commit_wait_ms)
             )
-    return found
+    return waits_by_spid
 
 
 def _commit_wait(context: Context, database: str) -> str:
@@ -176,28 +176,35 @@ def progress(context: Context, run: Submission | None) -> tuple[float, int]:
     """Return percent complete and remaining ms of a backup, restore or page check; zeros for other statements."""
     if run is None or run.waiting != "pending" or run.command not in (*_DEVICE_WAITS, "DBCC TABLE CHECK"):
         return 0.0, 0
-    whole, done = run.due_tick - run.begun_tick, context.world.tick - run.begun_tick
-    return 100.0 * done / whole if whole > 0 else 0.0, 10 * (run.due_tick - context.world.tick)
+    total_ticks, done_ticks = run.due_tick - run.begun_tick, context.world.tick - run.begun_tick
+    return 100.0 * done_ticks / total_ticks if total_ticks > 0 else 0.0, 10 * (
+        run.due_tick - context.world.tick
+    )
 
 
 def _lock_wait(context: Context, run: Submission, sessions: dict[int, SqlSession], passed_ms: int) -> Wait:
-    spids, place, wanted = run.blocked
+    spids, place, wanted_mode = run.blocked
     holder = sessions.get(spids[0])
     edit = dict(holder.writes).get(place) if holder is not None else None
-    if isinstance(edit, RowChanges) and wanted in _ON_ROWS and edit.rows:
-        mode, held = _ON_ROWS[wanted], "X"
+    if isinstance(edit, RowChanges) and wanted_mode in _ON_ROWS and edit.rows:
+        mode, held_mode = _ON_ROWS[wanted_mode], "X"
         resource = _row(context, place, *edit.rows[0])
     else:
-        mode, held = {locks.ROWS: "IX", locks.RANGE: "S"}.get(wanted, wanted), _find_lock_mode(holder, place)
+        mode, held_mode = (
+            {locks.ROWS: "IX", locks.RANGE: "S"}.get(wanted_mode, wanted_mode),
+            _find_lock_mode(holder, place),
+        )
         resource = _object(context, place)
     kind = "LCK_M_" + mode.upper().replace("-", "_")
-    return Wait(kind, passed_ms, resource.wait_resource, resource.described(held), spids[0], (resource, mode))
+    return Wait(
+        kind, passed_ms, resource.wait_resource, resource.described(held_mode), spids[0], (resource, mode)
+    )
 
 
 def _find_lock_mode(session: SqlSession | None, object_key: ObjectKey) -> str:
-    held = [(lock.place, lock.mode) for lock in locks.locks_of(session)] if session is not None else []
-    held += [(lock.place, lock.mode) for lock in session.applocks] if session is not None else []
-    modes = [mode for place, mode in held if place == object_key]
+    held_locks = [(lock.place, lock.mode) for lock in locks.locks_of(session)] if session is not None else []
+    held_locks += [(lock.place, lock.mode) for lock in session.applocks] if session is not None else []
+    modes = [mode for place, mode in held_locks if place == object_key]
     return next((_format_mode(mode) for mode in modes), "X")
 
 
@@ -283,14 +290,14 @@ def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]
         number = context.database_id(_up_to_date(context, session).database)
         if number is not None and number != MASTER:
             yield session.spid, LockResource("DATABASE", number, "", 0), "S", "GRANT"
-        seen: set[tuple[LockResource, str]] = set()
+        listed_locks: set[tuple[LockResource, str]] = set()
         for lock in locks.locks_of(_up_to_date(context, session)):
             resource = _resource(context, lock)
             mode = _format_mode(lock.mode)
-            for held in ((resource, mode), *_intents(resource, mode)[1:]):
-                if held not in seen:
-                    seen.add(held)
-                    yield session.spid, *held, "GRANT"
+            for lock_entry in ((resource, mode), *_intents(resource, mode)[1:]):
+                if lock_entry not in listed_locks:
+                    listed_locks.add(lock_entry)
+                    yield session.spid, *lock_entry, "GRANT"
         for application_lock in _up_to_date(context, session).applocks:
             resource = _application(
                 context, application_lock.place, application_lock.owner.upper(), application_lock.count
@@ -298,9 +305,9 @@ def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]
             yield session.spid, resource, application_lock.mode, "GRANT"
         wait = requested_waits.get(session.spid)
         if wait is not None and wait.lock is not None:
-            for held in _intents(*wait.lock):
-                if held not in seen:
-                    yield session.spid, *held, "GRANT"
+            for lock_entry in _intents(*wait.lock):
+                if lock_entry not in listed_locks:
+                    yield session.spid, *lock_entry, "GRANT"
             yield session.spid, *wait.lock, "WAIT"
 
 
@@ -407,8 +414,8 @@ view("sys.dm_tran_session_transactions", _of_sessions)
 def _of_databases(context: Context) -> Iterable[Record]:
     """Yield the databases that each transaction has changed. The log of a system database is not simulated."""
     for session in _open(context):
-        written = {place[1] for place, _ in session.writes}.intersection(SYSTEM_DATABASES)
-        for database in sorted(written):
+        written_databases = {place[1] for place, _ in session.writes}.intersection(SYSTEM_DATABASES)
+        for database in sorted(written_databases):
             yield {
                 "transaction_id": session.transaction_id,
                 "database_id": context.database_id(database),

@@ -23,7 +23,7 @@ def _failover_lsn_kb(context: Context, copy: DatabaseCopy) -> float:
     if copy.stream is not None:
         return min(flushed_kb, world.flow.stream_positions(copy.stream).hardened_kb)
     positions = [world.flow.stream_positions(stream) for stream in world.flow.streams_of(source)]
-    return min([flushed_kb, *(at.acknowledged_kb for at in positions)])
+    return min([flushed_kb, *(stream_position.acknowledged_kb for stream_position in positions)])
 
 
 def _session(context: Context, copy: DatabaseCopy) -> Record:
@@ -65,10 +65,10 @@ view("sys.database_mirroring", _database_mirroring)
 
 
 def _witness_records(context: Context) -> Iterable[Record]:
-    mine = [
+    own_records = [
         (key, record) for key, record in context.world.witnesses.items() if key[0] == context.session.server
     ]
-    for (_, guid), record in sorted(mine, key=lambda item: item[0]):
+    for (_, guid), record in sorted(own_records, key=lambda item: item[0]):
         is_exposed = record.exposed or record.suspended
         yield {
             "database_name": record.database,
@@ -154,8 +154,12 @@ def _mirroring_endpoints(context: Context) -> Iterable[Record]:
     endpoint = context.server.endpoint
     if endpoint is None:
         return
-    plain = {"DISABLED": ("NONE",), "SUPPORTED": ("NONE", *endpoint.algorithms)}
-    names = () if endpoint.encryption == "DISABLED" else plain.get(endpoint.encryption, endpoint.algorithms)
+    algorithms_by_mode = {"DISABLED": ("NONE",), "SUPPORTED": ("NONE", *endpoint.algorithms)}
+    names = (
+        ()
+        if endpoint.encryption == "DISABLED"
+        else algorithms_by_mode.get(endpoint.encryption, endpoint.algorithms)
+    )
     algorithm = _ALGORITHMS.get(names, (0, ", ".join(names)))
     authentication = _AUTHENTICATION.get(endpoint.authentication, (3, endpoint.authentication))
     numbers = {item.name: index for index, item in enumerate(context.server.certificates, start=257)}
@@ -210,12 +214,12 @@ def _method(endpoint: Endpoint | None) -> str:
 def _connections(context: Context) -> Iterable[Record]:
     """Yield one row for each instance to which this one is connected. All sessions share the connection."""
     world, own_server = context.world, context.session.server
-    since: dict[str, int] = {}
+    ticks_by_peer: dict[str, int] = {}
     for (_, server, peer), contact in world.contacts.items():
         if server == own_server and contact.connected:
-            since[peer] = max(since.get(peer, 0), contact.since_tick)
+            ticks_by_peer[peer] = max(ticks_by_peer.get(peer, 0), contact.since_tick)
     endpoint = context.server.endpoint
-    for peer, tick in sorted(since.items()):
+    for peer, tick in sorted(ticks_by_peer.items()):
         encrypted = endpoint is not None and endpoint.encryption != "DISABLED"
         algorithm = (
             _ALGORITHMS[endpoint.algorithms[:1]] if encrypted and endpoint is not None else (0, "NONE")

@@ -17,8 +17,12 @@ def _modules(context: Context) -> Iterable[Record]:
         if isinstance(item, objects.UserProcedure | objects.UserView | objects.UserFunction):
             # the options of WITH before the body of a module
             definition = item.definition
-            found = _OPTIONS.search(definition)
-            words = set(found[1].upper().replace(",", " ").split()) if found is not None else set()
+            options_match = _OPTIONS.search(definition)
+            words = (
+                set(options_match[1].upper().replace(",", " ").split())
+                if options_match is not None
+                else set()
+            )
             yield {
                 "object_id": number,
                 "definition": item.definition,

@@ -78,14 +78,14 @@ def _suspect_pages(context: Context) -> Iterable[Record]:
     mirror. Documented [DOC: suspect_pages, automatic page repair].
     """
     for copy in context.copies():
-        done = 4 if groups.policy(copy).is_follower(copy) else 5
+        event_type = 4 if groups.policy(copy).is_follower(copy) else 5
         repaired = {repair.page: repair.tick for repair in copy.page_repairs if repair.status == 5}
         for page in sorted({*copy.bad_pages, *repaired}):
             yield {
                 "database_id": copy.database_id,
                 "file_id": 1,
                 "page_id": page,
-                "event_type": done if page in repaired else 2,
+                "event_type": event_type if page in repaired else 2,
                 "error_count": 1,
                 "last_update_date": context.datetime_value(repaired.get(page)),
             }
@@ -99,14 +99,14 @@ _KINDS: Final = {backup.DATABASE: "D", backup.DIFFERENTIAL: "I", backup.LOG: "L"
 def _list_server_backups(context: Context) -> list[tuple[str, int, backup.BackupSet]]:
     """Return (path, position, backup) of each existing backup that this server has taken, oldest first."""
     own_server = context.session.server
-    found: dict[int, tuple[str, int, backup.BackupSet]] = {}
+    backups_by_id: dict[int, tuple[str, int, backup.BackupSet]] = {}
     for (server, path), file in context.world.files.items():
         for index, backup_set in enumerate(file.sets if isinstance(file, backup.BackupFile) else (), start=1):
             if backup_set.server == own_server and (
-                backup_set.id not in found or server == own_server
+                backup_set.id not in backups_by_id or server == own_server
             ):  # copies of backup files do not count
-                found[backup_set.id] = path, index, backup_set
-    return [found[number] for number in sorted(found)]
+                backups_by_id[backup_set.id] = path, index, backup_set
+    return [backups_by_id[number] for number in sorted(backups_by_id)]
 
 
 def _backup_sets(context: Context) -> Iterable[Record]:
@@ -247,8 +247,10 @@ def _steps(context: Context) -> Iterable[Record]:
             "job_id": _job_id(context, row["job"]),
         }
     for job in context.server.jobs:
-        made = ledger.find(context.world, context.session.server, "sysjobs", "job", job.name) is not None
-        if not made and job.name.casefold() not in having:
+        is_scripted = (
+            ledger.find(context.world, context.session.server, "sysjobs", "job", job.name) is not None
+        )
+        if not is_scripted and job.name.casefold() not in having:
             yield {
                 "job_id": _job_id(context, job.name),
                 **literals("msdb._steps"),
@@ -366,27 +368,27 @@ def _activity(context: Context) -> Iterable[Record]:
     for job in context.server.jobs:
         row = ledger.activity_of(world, server, job.name) or {}
         times = {name: row.get(name) for name in ("start_tick", "stop_tick", "step_tick")}
-        shown = {
+        shown_columns = {
             name: context.datetime_value(int(str(tick))) if tick is not None else None
             for name, tick in times.items()
         }
         yield {
             "session_id": 1,
             "job_id": _job_id(context, job.name),
-            "run_requested_date": shown["start_tick"],
+            "run_requested_date": shown_columns["start_tick"],
             "run_requested_source": to_text(row["source"]) if row else None,
-            "start_execution_date": shown["start_tick"],
+            "start_execution_date": shown_columns["start_tick"],
             "last_executed_step_id": row.get("step_id"),
-            "last_executed_step_date": shown["step_tick"],
-            "stop_execution_date": shown["stop_tick"],
+            "last_executed_step_date": shown_columns["step_tick"],
+            "stop_execution_date": shown_columns["stop_tick"],
             "job_history_id": row.get("history_id"),
         }
 
 
 def _job_servers(context: Context) -> Iterable[Record]:
     for job in context.server.jobs:
-        made = ledger.find(context.world, context.session.server, "sysjobs", "job", job.name) or {}
-        if made.get("targeted", 1):
+        job_row = ledger.find(context.world, context.session.server, "sysjobs", "job", job.name) or {}
+        if job_row.get("targeted", 1):
             last = _latest(context, job.name, 0) or {}
             yield {
                 "job_id": _job_id(context, job.name),

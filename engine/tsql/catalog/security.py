@@ -188,8 +188,8 @@ def _database_permissions(context: Context) -> Iterable[Record]:
             "SCHEMA": (3, "SCHEMA", schemas),
             "USER": (4, "DATABASE_PRINCIPAL", numbers),
         }
-        number, kind, found = securables[grant.kind]
-        major = found.get(grant.name)
+        number, kind, securable_ids = securables[grant.kind]
+        major = securable_ids.get(grant.name)
         if major is not None and grant.grantee in numbers:
             row = _permission(
                 number,

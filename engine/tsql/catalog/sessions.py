@@ -83,9 +83,9 @@ class SessionRow(Struct, frozen=True, kw_only=True):
 
 def options_shown(options: settings.Options) -> Record:
     """Return the SET options of a connection, as the views show them."""
-    known, culture = dict(options), settings.settings_of(options).culture
+    option_values, culture = dict(options), settings.settings_of(options).culture
     switches = {
-        name.lower(): int(known.get(name, value) == "ON")
+        name.lower(): int(option_values.get(name, value) == "ON")
         for name, value in (
             ("QUOTED_IDENTIFIER", "ON"), ("ARITHABORT", "ON"), ("ANSI_NULL_DFLT_ON", "ON"), ("ANSI_DEFAULTS", "OFF"),
             ("ANSI_WARNINGS", "ON"), ("ANSI_PADDING", "ON"), ("ANSI_NULLS", "ON"), ("CONCAT_NULL_YIELDS_NULL", "ON"),
@@ -97,9 +97,9 @@ def options_shown(options: settings.Options) -> Record:
         "language": culture.language.name,
         "date_format": culture.dateformat,
         "date_first": culture.datefirst,
-        "lock_timeout": int(known.get("LOCK_TIMEOUT", "-1")),
-        "deadlock_priority": settings.deadlock_priority(known.get("DEADLOCK_PRIORITY", "NORMAL")),
-        "transaction_isolation_level": ISOLATION_LEVELS[known.get("TRANSACTION", "COMMITTED")],
+        "lock_timeout": int(option_values.get("LOCK_TIMEOUT", "-1")),
+        "deadlock_priority": settings.deadlock_priority(option_values.get("DEADLOCK_PRIORITY", "NORMAL")),
+        "transaction_isolation_level": ISOLATION_LEVELS[option_values.get("TRANSACTION", "COMMITTED")],
     }
 
 

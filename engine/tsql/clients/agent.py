@@ -60,13 +60,13 @@ def _replace_tokens(command: str, tokens: dict[str, str], job: str) -> str:
 
     [DOC: job step tokens].
     """
-    known = {**tokens, "JOBNAME": job}
+    token_values = {**tokens, "JOBNAME": job}
 
     def value(match: re.Match[str]) -> str:
-        found = known.get((match["event"] or match["name"]).upper())
-        if found is None:
+        token_value = token_values.get((match["event"] or match["name"]).upper())
+        if token_value is None:
             return match.group()
-        return found.replace("'", "''") if (match["escape"] or "").upper() == "SQUOTE" else found
+        return token_value.replace("'", "''") if (match["escape"] or "").upper() == "SQUOTE" else token_value
 
     return _TOKEN.sub(value, command)
 
@@ -94,8 +94,8 @@ def step_done(
     *error*: its first error, or empty. *message_text*: messages for the history. *number_of*: number of the
     last error.
     """
-    server, _, rest = name.partition(AGENT_MARK)
-    number, _, job = rest.partition(":")
+    server, _, marker_rest = name.partition(AGENT_MARK)
+    number, _, job = marker_rest.partition(":")
     if name not in world.batches:  # another job may have started this one again in the meantime
         world.sessions.pop(name, None)
     step = ledger.step(world, server, job, number)
@@ -137,17 +137,17 @@ def _run_next_step(world: World, server: str, job: str, step: Record, status: in
     """Run the next step or end the job, as the actions of *step* say."""
     action = int(str(step.get("on_success_action" if status else "on_fail_action") or (1 if status else 2)))
     steps = ledger.steps_of(world, server, job)
-    following = None
+    next_step = None
     if action == GO_ON:
-        following = next((row for row in steps if int(str(row["step_id"])) > int(str(step["step_id"]))), None)
+        next_step = next((row for row in steps if int(str(row["step_id"])) > int(str(step["step_id"]))), None)
     elif action == GO_TO:
-        wanted = step.get("on_success_step_id" if status else "on_fail_step_id")
-        following = next((row for row in steps if row["step_id"] == wanted), None)
-    if following is not None and jobs.agent_runs(world, server):
-        run_step(world, server, job, to_text(following["step_id"]), ())
+        next_step_id = step.get("on_success_step_id" if status else "on_fail_step_id")
+        next_step = next((row for row in steps if row["step_id"] == next_step_id), None)
+    if next_step is not None and jobs.agent_runs(world, server):
+        run_step(world, server, job, to_text(next_step["step_id"]), ())
         return
-    good = action == QUIT_SUCCESS or (action == GO_ON and status == SUCCEEDED)
-    _finish(world, server, job, step, SUCCEEDED if good else FAILED)
+    is_success = action == QUIT_SUCCESS or (action == GO_ON and status == SUCCEEDED)
+    _finish(world, server, job, step, SUCCEEDED if is_success else FAILED)
 
 
 _OUTCOMES: Final = {SUCCEEDED: "The job succeeded.", FAILED: "The job failed."}
@@ -165,8 +165,8 @@ def _finish(world: World, server: str, job: str, step: Record | None, status: in
         else ""
     )
     text = f"{outcome}  The Job was invoked by {to_text(activity.get('by'))}.{last}"
-    begun = int(str(activity.get("start_tick", world.tick)))
-    number = _record(world, server, job, None, status, text, begun)
+    start_tick = int(str(activity.get("start_tick", world.tick)))
+    number = _record(world, server, job, None, status, text, start_tick)
     ledger.note_activity(world, server, job, stop_tick=world.tick, history_id=number)
     template = mark("job '{name}' succeeded") if status == SUCCEEDED else mark("job '{name}' failed")
     world.emit(NoteData(), say(template, name=job), server=server)
@@ -231,35 +231,35 @@ def watch(world: World) -> None:
 
 def _note_seen(world: World, server: str) -> None:
     """Record new lines of the ERRORLOG and new mirroring states of this server, each only once."""
-    seen = ledger.find(world, server, "seen", "id", 1)
-    if seen is None:
+    seen_row = ledger.find(world, server, "seen", "id", 1)
+    if seen_row is None:
         ledger.begin_watching(world, server)
         return
     lines = world.errorlog.get(server, ())
-    tick = int(str(seen.get("tick", world.tick)))
-    handled = int(str(seen.get("count", 0)))
+    tick = int(str(seen_row.get("tick", world.tick)))
+    handled = int(str(seen_row.get("count", 0)))
     new_lines = [line for line in lines[-50:] if line[0] > tick]
     if tick == world.tick:
         new_lines = [line for line in lines if line[0] == world.tick][handled:]
     states = ledger.traces(world, server)
-    changed = [
+    changed_states = [
         (database, state)
         for database, state in states.items()
-        if to_text(seen.get(f"trace {database}")) != str(state)
+        if to_text(seen_row.get(f"trace {database}")) != str(state)
     ]
-    if not new_lines and not changed:
+    if not new_lines and not changed_states:
         return
     ledger.change(world, server, "seen", lambda row: True, **ledger.marks(world, server))
-    for database, state in changed:
+    for database, state in changed_states:
         _answer_state(world, server, database, state)
     answers = 0
     for number, line in enumerate(new_lines):
         if answers >= ANSWERS_MAX:
-            left = say(
+            left_state = say(
                 "SQL Server Agent cannot keep up: {n} messages were not checked for alerts",
                 n=len(new_lines) - number,
             )
-            world.emit(NoteData(), left, server=server)
+            world.emit(NoteData(), left_state, server=server)
             break
         answers += _answer_message(world, server, line[1], line[2], line[4])
 
@@ -278,12 +278,12 @@ def _answer_message(world: World, server: str, number: int, severity: int, text:
     """Run the alerts that match a message. Return their number."""
     answers = 0
     for alert in _list_enabled_alerts(world, server):
-        wanted = int(str(alert.get("message_id") or 0))
+        message_number = int(str(alert.get("message_id") or 0))
         level = int(str(alert.get("severity") or 0))
         keyword = to_text(alert.get("event_description_keyword")).casefold()
         if keyword and keyword not in text.casefold():
             continue
-        if (wanted and wanted == number) or (level and level == severity):
+        if (message_number and message_number == number) or (level and level == severity):
             tokens = {"A-ERR": str(number), "A-SEV": str(severity), "A-MSG": text, "A-SVR": server}
             _fire(world, server, alert, tokens)
             answers += 1
@@ -368,8 +368,8 @@ def _fire(world: World, server: str, alert: Record, tokens: dict[str, str]) -> N
     job = to_text(alert.get("job"))
     if job:
         try:
-            by = f"Alert {to_text(alert['id'])} ({to_text(alert['name'])})"
-            ledger.start(world, server, job, by, tokens)
+            invoker = f"Alert {to_text(alert['id'])} ({to_text(alert['name'])})"
+            ledger.start(world, server, job, invoker, tokens)
         except SqlError:
             return  # a job that is running is not started again
         except UnsimulatedFeatureError as problem:

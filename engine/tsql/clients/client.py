@@ -92,10 +92,10 @@ def _start(world: World, name: str, text: str) -> None:
         _finish(world, name, replace(world.batches[name], messages=(message,)))
         return
     session: Window = world.sessions[name]
-    whole = (
+    full_text = (
         (script.ScriptBatch(text),) if session.remote else None
     )  # the client program has resolved GO and $(name)
-    world.batches[name] = Submission(id=number, text=text, steps=whole, started_tick=world.tick)
+    world.batches[name] = Submission(id=number, text=text, steps=full_text, started_tick=world.tick)
     _run_submission(world, name)
 
 
@@ -127,8 +127,10 @@ def continue_batch(world: World, name: str, wait_id: int) -> None:
         and session is not None
         and not transactions.is_commit_acknowledged(world, session)
     ):
-        number, since = world.next_id(), run.since_tick or 0
-        world.batches[name] = replace(run, wait_id=number, due_tick=waitfor.next_poll_tick(world.tick, since))
+        number, since_tick = world.next_id(), run.since_tick or 0
+        world.batches[name] = replace(
+            run, wait_id=number, due_tick=waitfor.next_poll_tick(world.tick, since_tick)
+        )
         world.call_at(world.batches[name].due_tick, "tsql.continue", name, number)
         return
     _run_submission(world, name)
@@ -151,9 +153,9 @@ HANDLERS: Final[Handlers] = {"tsql.continue": continue_batch, "tsql.kill": kill}
 def _run_submission(world: World, name: str) -> None:
     """Run the submission of a window until it ends, waits, or has used up its allowance of work."""
     run: Submission = world.batches[name]
-    fresh = not run.waiting and AGENT_MARK not in name
-    remote = fresh and world.sessions[name].remote
-    meter = Meter(work.allowance(world, new_submission=fresh, booked=run.booked, remote=remote))
+    is_new_batch = not run.waiting and AGENT_MARK not in name
+    remote = is_new_batch and world.sessions[name].remote
+    meter = Meter(work.allowance(world, new_submission=is_new_batch, booked=run.booked, remote=remote))
     if meter.exhausted:
         _book(world, name, run)
         return
@@ -165,11 +167,11 @@ def _run_submission(world: World, name: str) -> None:
     finally:
         if not remote:  # a local query needs no turn unless it must reserve one
             work.note(world, meter.spent, booked)
-    left: Submission | None = world.batches.get(name)
-    if left is not None and left.id == run.id:
-        world.batches[name] = left = replace(left, spent=left.spent + meter.spent)
-        if left.waiting == "busy":
-            _book(world, name, _warn_if_long_running(world, name, left))
+    remaining_run: Submission | None = world.batches.get(name)
+    if remaining_run is not None and remaining_run.id == run.id:
+        world.batches[name] = remaining_run = replace(remaining_run, spent=remaining_run.spent + meter.spent)
+        if remaining_run.waiting == "busy":
+            _book(world, name, _warn_if_long_running(world, name, remaining_run))
 
 
 LONG_S: Final = 30
@@ -198,10 +200,10 @@ _LONG_BATCH_TEXT: Final = (
 
 def _book(world: World, name: str, run: Submission) -> None:
     """Schedule the next turn of a submission after all earlier bookings."""
-    due, number = work.book(world), world.next_id()
+    delay_ticks, number = work.book(world), world.next_id()
     waiting = run.waiting or "busy"
-    world.batches[name] = replace(run, waiting=waiting, booked=True, due_tick=due, wait_id=number)
-    world.call_at(due, "tsql.continue", name, number)
+    world.batches[name] = replace(run, waiting=waiting, booked=True, due_tick=delay_ticks, wait_id=number)
+    world.call_at(delay_ticks, "tsql.continue", name, number)
 
 
 def _run_steps(world: World, name: str, run: Submission, meter: Meter) -> None:
@@ -237,14 +239,14 @@ def _split_batches(world: World, name: str, run: Submission, meter: Meter) -> Su
     """Divide the submission at its GO lines, as far as *meter* allows."""
     session: Window = world.sessions[name]
     splitting = script.splitting(run.text, dict(session.variables))
-    left = meter.allowance - meter.spent
-    if not splitting.reached(run.read + left):
-        meter.add(left)
-        return replace(run, read=run.read + left)
+    remaining_work = meter.allowance - meter.spent
+    if not splitting.reached(run.read + remaining_work):
+        meter.add(remaining_work)
+        return replace(run, read=run.read + remaining_work)
     meter.add(splitting.spent - run.read)
     steps, variables = splitting.result()
-    if (now := tuple(sorted(variables.items()))) != session.variables:
-        world.sessions[name] = replace(session, variables=now)
+    if (current_variables := tuple(sorted(variables.items()))) != session.variables:
+        world.sessions[name] = replace(session, variables=current_variables)
     return replace(run, steps=steps, read=0)
 
 
@@ -275,8 +277,15 @@ def _client_step(
             run = replace(run, messages=(*run.messages, note))
         return replace(run, step=len(run.steps or ())) if step.fatal else run
     session = world.sessions[name]
-    wanted = step.server.split("\\")[0].split(",")[0].split(".")[0].lower()
-    server = next((known for known in (*world.instances, *world.listeners) if known.lower() == wanted), None)
+    server_name = step.server.split("\\")[0].split(",")[0].split(".")[0].lower()
+    server = next(
+        (
+            known_name
+            for known_name in (*world.instances, *world.listeners)
+            if known_name.lower() == server_name
+        ),
+        None,
+    )
     if server is None:
         return replace(_append_client_message(world, name, run, 53, step.server), step=len(run.steps or ()))
     world.sessions[name] = replace(session, server=server, session=None)
@@ -373,10 +382,10 @@ def _hang(world: World, name: str, run: Submission, connected: bool) -> None:
     """Handle a hung server: an open connection waits, a new one fails after its timeout."""
     number = world.next_id()
     reason = "server" if connected else "login"
-    due = world.tick + round(CLIENT_LOGIN_TIMEOUT_S * TICKS_PER_S)
-    world.batches[name] = replace(run, waiting=reason, wait_id=number, due_tick=due)
+    due_tick = world.tick + round(CLIENT_LOGIN_TIMEOUT_S * TICKS_PER_S)
+    world.batches[name] = replace(run, waiting=reason, wait_id=number, due_tick=due_tick)
     if not connected:
-        world.call_at(due, "tsql.continue", name, number)
+        world.call_at(due_tick, "tsql.continue", name, number)
 
 
 def _finish(world: World, name: str, run: Submission) -> None:
@@ -483,8 +492,14 @@ def check_connections(world: World) -> None:
         session = window.session
         if session is None or world.sessions.get(name) is not window:
             continue
-        has = (session.server, session.started_tick, session.database, session.read_intent, session.logs)
-        if has in sound:
+        current_state = (
+            session.server,
+            session.started_tick,
+            session.database,
+            session.read_intent,
+            session.logs,
+        )
+        if current_state in sound:
             continue
         instance = world.instances[session.server]
         if not connections.is_alive(world, session):
@@ -496,14 +511,14 @@ def check_connections(world: World) -> None:
                 or not world.computers[instance.computer].nic_up
                 else 10054,
             )
-        elif not instance.hung and (closed := connections.closed_database(world, session)) is not None:
-            copy = world.copies.get((session.server, closed))
+        elif not instance.hung and (closed_name := connections.closed_database(world, session)) is not None:
+            copy = world.copies.get((session.server, closed_name))
             if copy is not None and copy.disk_failed:
                 _lose(world, name, 9001, copy.database)
             else:
                 _lose(world, name, 10054)
         else:
-            sound.add(has)
+            sound.add(current_state)
             continue
         sound.clear()  # actions that the loss started may have affected other servers
     run: Submission

@@ -49,8 +49,8 @@ def refusals(problem: SqlError, database: str, login: str) -> tuple[SqlError, ..
     Public threads show 4060 and 18456. For databases in a restore (927) and of availability groups (983),
     they show the reason first. For a mirror (954) and others this order is derived.
     """
-    why = (problem,) if problem.number != 911 else ()
-    return (*why, SqlError(4060, database), SqlError(18456, login))
+    reasons = (problem,) if problem.number != 911 else ()
+    return (*reasons, SqlError(4060, database), SqlError(18456, login))
 
 
 def free_spid(world: World, server: str) -> int:
@@ -114,12 +114,12 @@ def count_answered_batch(world: World, program: str, server: str, failed: bool) 
         count(world, program, errors=1)
         return
     known_program = world.programs[name]
-    since = world.tick if known_program.answered_tick is None else known_program.answered_tick
+    since_tick = world.tick if known_program.answered_tick is None else known_program.answered_tick
     world.programs[name] = replace(
         known_program,
         answers=known_program.answers + 1,
         answered_tick=world.tick,
-        longest_ticks=max(known_program.longest_ticks, world.tick - since),
+        longest_ticks=max(known_program.longest_ticks, world.tick - since_tick),
         server=server,
         moves=known_program.moves + (known_program.server not in ("", server)),
     )

@@ -26,8 +26,10 @@ def server_named(machine: Machine, name: str) -> str:
     linked = next((known_name for known_name in names if known_name.lower() == name.lower()), None)
     if linked is None:
         raise SqlError(7202, name)
-    wanted = linked.partition("\\")[0].lower()
-    server = next((s for known, s in machine.world.instances.items() if known.lower() == wanted), None)
+    server_name = linked.partition("\\")[0].lower()
+    server = next(
+        (s for known_name, s in machine.world.instances.items() if known_name.lower() == server_name), None
+    )
     if (
         server is None
         or not server.answering

@@ -50,18 +50,18 @@ def complete(world: World, window: str, text: str, position: int) -> list[str]:
     first = max(first, position - 2 * LOOKED_AT)
     text, position = (text[first : position + LOOKED_AT], position - first)
     head = text[:position]
-    typed = _word_at_end(head)
-    before = head[: len(head) - len(typed)]
+    typed_word = _word_at_end(head)
+    before = head[: len(head) - len(typed_word)]
     tokens = _lexed(before)
     if tokens is None:
-        return _addresses(world, before, typed, closed=text[position : position + 1] == "'")
+        return _addresses(world, before, typed_word, closed=text[position : position + 1] == "'")
     context = _context(world, window)
     if context is None:
         return []
-    words = _suggestions(context, text, before, tokens, typed)
-    lower = typed.lower()
-    found = {word for word in words if word.lower().startswith(lower) and word.lower() != lower}
-    return sorted(found, key=str.lower)[:LIMIT]
+    words = _suggestions(context, text, before, tokens, typed_word)
+    lower = typed_word.lower()
+    completions = {word for word in words if word.lower().startswith(lower) and word.lower() != lower}
+    return sorted(completions, key=str.lower)[:LIMIT]
 
 
 _ADDRESS: Final = re.compile(r"\b(?:PARTNER|WITNESS)\s*=\s*N?'(?P<begun>TCP://)?$", re.IGNORECASE)
@@ -69,10 +69,10 @@ _ADDRESS: Final = re.compile(r"\b(?:PARTNER|WITNESS)\s*=\s*N?'(?P<begun>TCP://)?
 
 def _addresses(world: World, prefix: str, typed: str, closed: bool) -> list[str]:
     """Return the valid addresses inside the string of SET PARTNER or SET WITNESS; nothing inside other strings."""
-    found = _ADDRESS.search(prefix)
-    if found is None:
+    address_match = _ADDRESS.search(prefix)
+    if address_match is None:
         return []
-    scheme, end = "" if found["begun"] else "TCP://", "" if closed else "'"
+    scheme, end = "" if address_match["begun"] else "TCP://", "" if closed else "'"
     words = (f"{scheme}{name}:5022{end}" for name in world.instances)
     return sorted(word for word in words if word.lower().startswith(typed.lower()))
 
@@ -110,7 +110,7 @@ def _suggestions(context: Context, text: str, prefix: str, tokens: tuple[Token, 
         declared = {token for token in re.findall(r"(?<!@)@\w+", text) if token.lower() != typed.lower()}
         return declared | {name.upper() for name in GLOBALS}
     if not tokens:
-        return {word for pair in COMMAND_PAIRS for word in pair[:1]} | set(STATEMENT_WORDS)
+        return {word for word_pair in COMMAND_PAIRS for word in word_pair[:1]} | set(STATEMENT_WORDS)
     last_token = tokens[-1]
     if last_token.is_op("."):
         return _after_dot(context, tokens, _lexed(text) or tokens)
@@ -128,10 +128,10 @@ def _statement_start(tokens: tuple[Token, ...]) -> int:
     """Return the index of the token with which the statement at the cursor begins."""
     for index in range(len(tokens) - 1, -1, -1):
         word = tokens[index].upper
-        following = tokens[index + 1].upper if index + 1 < len(tokens) else ""
+        next_word = tokens[index + 1].upper if index + 1 < len(tokens) else ""
         if word == "WITH" and index and not tokens[index - 1].is_op(";"):
             continue  # WITH for the options of a command, or for a hint
-        if word in COMMAND_WORDS or word in _QUERY_WORDS or (word, following) in COMMAND_PAIRS:
+        if word in COMMAND_WORDS or word in _QUERY_WORDS or (word, next_word) in COMMAND_PAIRS:
             return index
         if index == len(tokens) - 1 and word in STATEMENT_WORDS and word not in ("SET", "WITH"):
             return index
@@ -154,11 +154,11 @@ def _after_dot(context: Context, tokens: tuple[Token, ...], all_tokens: tuple[To
         else:
             break
     names = catalog.names(context.version)
-    inside = {name[len(path) :].split(".")[0] for name in names if name.lower().startswith(path.lower())}
-    if path.lower().endswith((".sys.", ".dbo.")) and not inside:
+    next_parts = {name[len(path) :].split(".")[0] for name in names if name.lower().startswith(path.lower())}
+    if path.lower().endswith((".sys.", ".dbo.")) and not next_parts:
         schema = path.lower().rsplit(".", 2)[-2] + "."
-        inside = {name[len(schema) :] for name in names if name.lower().startswith(schema)}
-    return inside or _columns(context, all_tokens, path[:-1])
+        next_parts = {name[len(schema) :] for name in names if name.lower().startswith(schema)}
+    return next_parts or _columns(context, all_tokens, path[:-1])
 
 
 def _columns(context: Context, tokens: tuple[Token, ...], alias: str = "") -> set[str]:
@@ -167,15 +167,19 @@ def _columns(context: Context, tokens: tuple[Token, ...], alias: str = "") -> se
     for index, token in enumerate(tokens):
         if token.upper not in ("FROM", "JOIN"):
             continue
-        parts, at = [], index + 1
-        while at < len(tokens) and tokens[at].kind in ("word", "quoted"):
-            parts.append(name_of(tokens[at]))
-            at += 1
-            if at >= len(tokens) or not tokens[at].is_op("."):
+        parts, token_index = [], index + 1
+        while token_index < len(tokens) and tokens[token_index].kind in ("word", "quoted"):
+            parts.append(name_of(tokens[token_index]))
+            token_index += 1
+            if token_index >= len(tokens) or not tokens[token_index].is_op("."):
                 break
-            at += 1
-        at += int(at < len(tokens) and tokens[at].upper == "AS")
-        called = name_of(tokens[at]) if at < len(tokens) and tokens[at].kind == "word" else ""
+            token_index += 1
+        token_index += int(token_index < len(tokens) and tokens[token_index].upper == "AS")
+        called = (
+            name_of(tokens[token_index])
+            if token_index < len(tokens) and tokens[token_index].kind == "word"
+            else ""
+        )
         if not parts or (alias and alias.lower() not in (called.lower(), parts[-1].lower())):
             continue
         try:

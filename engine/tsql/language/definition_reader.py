@@ -110,14 +110,14 @@ class Definitions(TableDefinitions):
 
     def alter_event_session(self) -> None:
         """Parse ALTER EVENT SESSION name ON SERVER with a state or startup state. Other forms are not simulated."""
-        line, rest = self.token.line, [self.peek(count) for count in range(3, 13)]
-        clause_words = [token.upper or token.text for token in rest[1:]]
+        line, next_tokens = self.token.line, [self.peek(count) for count in range(3, 13)]
+        clause_words = [token.upper or token.text for token in next_tokens[1:]]
         for begin, values in SESSION_CHANGES.items():
             words = begin.split()
             if clause_words[: len(words)] == words and clause_words[len(words)] in values:
                 self.skim()
                 option, value = words[-2], clause_words[len(words)]
-                self.do(line, s.AlterEventSession(name_of(rest[0]), option, value))
+                self.do(line, s.AlterEventSession(name_of(next_tokens[0]), option, value))
                 return
         self.emit_unsimulated(3)
 
@@ -126,15 +126,15 @@ class Definitions(TableDefinitions):
 
         Other forms are not simulated.
         """
-        line, rest = self.token.line, [self.peek(count) for count in range(3, 10)]
-        words = [token.upper or token.text for token in rest]
+        line, next_tokens = self.token.line, [self.peek(count) for count in range(3, 10)]
+        words = [token.upper or token.text for token in next_tokens]
         if (
             words[:4] == ["SET", "FAILOVER", "CLUSTER", "PROPERTY"]
             and words[5] == "="
             and self.version >= 2012
         ):
             self.skim()
-            self.do(line, s.ClusterProperty(name_of(rest[4]), words[6]))
+            self.do(line, s.ClusterProperty(name_of(next_tokens[4]), words[6]))
         else:
             self.emit_unsimulated(3)
 
@@ -261,9 +261,13 @@ class Definitions(TableDefinitions):
             while self.tokens[last - 1].is_op(";"):
                 last -= 1
         returned = self.text_between(self.place, last)
-        known = {parameter.name for parameter in parameters}
+        parameter_names = {parameter.name for parameter in parameters}
         for token in self.tokens[self.place : last]:
-            if token.kind == "variable" and token.text.lower() not in known and token.text[:2] != "@@":
+            if (
+                token.kind == "variable"
+                and token.text.lower() not in parameter_names
+                and token.text[:2] != "@@"
+            ):
                 raise SqlSyntaxError(token.line, 137, token.text)
         line = self.token.line
         if not of_table:
@@ -301,13 +305,13 @@ class Definitions(TableDefinitions):
         In EXEC, a name before `=` is a parameter of the procedure, unless it directly follows EXEC and so
         receives the return value.
         """
-        behind = start + (self.tokens[start].upper in ("EXEC", "EXECUTE"))
+        first_variable = start + (self.tokens[start].upper in ("EXEC", "EXECUTE"))
         planner.check_version(self.tokens[start : self.place], self.version)
         for index in range(start, self.place):
             token = self.tokens[index]
             if token.kind != "variable" or token.text.startswith("@@") or token.text.lower() in self.declared:
                 continue
-            if execute and index > behind and self.tokens[index + 1].is_op("="):
+            if execute and index > first_variable and self.tokens[index + 1].is_op("="):
                 continue
             table = self.tokens[index - 1].upper in ("FROM", "INTO", "JOIN", "UPDATE", "INSERT", "DELETE")
             raise SqlSyntaxError(token.line, 1087 if table and index else 137, token.text)
@@ -323,14 +327,14 @@ class Definitions(TableDefinitions):
 
     def cursor(self, name: str, line: int) -> None:
         """Parse the rest of DECLARE name CURSOR … FOR select."""
-        is_seen, options = False, []
+        has_select, options = False, []
         while not self.is_keyword("FOR"):
             options.append(self.token.upper)
-            is_seen = is_seen or self.is_keyword("CURSOR")
+            has_select = has_select or self.is_keyword("CURSOR")
             if self.token.kind == "end" or self.is_keyword(*_NOT_IN_CURSOR):
                 raise self.problem()
             self.take()
-        if not is_seen:
+        if not has_select:
             raise self.problem()
         for group in option_table.EXCLUSIVE:
             selected_options = [option for option in options if option in group]

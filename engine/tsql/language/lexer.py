@@ -170,10 +170,10 @@ def _check(kind: str, text: str, line: int) -> None:
 
 
 def _make_lexical_error(text: str, offset: int, line: int) -> SqlSyntaxError:
-    rest = text[offset : offset + SHOWN_MAX].lstrip("Nn")
-    if rest[:1] in ("'", '"', "["):
-        problem = SqlSyntaxError(line, 105, rest[1:])
-        problem.problems = (problem, SqlSyntaxError(line, 102, rest[1:]))
+    rest_text = text[offset : offset + SHOWN_MAX].lstrip("Nn")
+    if rest_text[:1] in ("'", '"', "["):
+        problem = SqlSyntaxError(line, 105, rest_text[1:])
+        problem.problems = (problem, SqlSyntaxError(line, 102, rest_text[1:]))
         return problem
     return SqlSyntaxError(line, 102, text[offset])
 
@@ -184,11 +184,13 @@ SHOWN_MAX: Final = 200
 
 def make_near_error(token: Token, last_token: Token | None = None) -> SqlSyntaxError:
     """Return the error for an unexpected token: 156 for a keyword, 102 otherwise."""
-    shown = last_token if token.kind == "end" and last_token is not None else token
-    if shown.upper in KEYWORDS:
-        return SqlSyntaxError(shown.line, 156, shown.upper if shown.text.isupper() else shown.text)
-    text = name_of(shown) if shown.kind == "string" else shown.text
-    return SqlSyntaxError(shown.line, 102, text[:SHOWN_MAX])
+    error_token = last_token if token.kind == "end" and last_token is not None else token
+    if error_token.upper in KEYWORDS:
+        return SqlSyntaxError(
+            error_token.line, 156, error_token.upper if error_token.text.isupper() else error_token.text
+        )
+    text = name_of(error_token) if error_token.kind == "string" else error_token.text
+    return SqlSyntaxError(error_token.line, 102, text[:SHOWN_MAX])
 
 
 def as_written(word: object, text: str) -> object:
@@ -205,19 +207,21 @@ _QUERIES: Final = frozenset({"SELECT", "WITH", "VALUES", "INSERT", "UPDATE", "DE
 
 def check_brackets(tokens: Sequence[Token]) -> None:
     """Raise 156 for the first word of a clause in an open bracket or CASE that holds no query."""
-    opened: list[str] = []
-    for before, token, behind in zip((tokens[0], *tokens), tokens, (*tokens[1:], tokens[-1]), strict=False):
+    open_brackets: list[str] = []
+    for before, token, next_token in zip(
+        (tokens[0], *tokens), tokens, (*tokens[1:], tokens[-1]), strict=False
+    ):
         word = token.upper if token.kind == "word" else ""
         if token.is_op("("):
-            inner = "(" if behind.is_op("(") else behind.upper
-            opened.append("" if inner in _QUERIES or before.upper in ("TRIM", "EXTRACT") else "(")
+            inner = "(" if next_token.is_op("(") else next_token.upper
+            open_brackets.append("" if inner in _QUERIES or before.upper in ("TRIM", "EXTRACT") else "(")
         elif word == "CASE":
-            opened.append("CASE")
-        elif opened and (token.is_op(")") or (word == "END" and opened[-1] == "CASE")):
-            opened.pop()
+            open_brackets.append("CASE")
+        elif open_brackets and (token.is_op(")") or (word == "END" and open_brackets[-1] == "CASE")):
+            open_brackets.pop()
         elif (
-            opened
-            and opened[-1]
+            open_brackets
+            and open_brackets[-1]
             and word in _CLAUSES
             and before.upper != "DISTINCT"
             and not before.is_op(".")
@@ -238,12 +242,12 @@ def name_of(token: Token) -> str:
 
 def double_quotes_as_strings(text: str) -> str:
     """Return the text in which, as with QUOTED_IDENTIFIER OFF, "x" is a string."""
-    out, copied = "", 0
+    output_text, copied = "", 0
     for token in tokens_of(text):
         if token.kind == "quoted" and token.text.startswith('"'):
-            out += text[copied : token.start] + "'" + name_of(token).replace("'", "''") + "'"
+            output_text += text[copied : token.start] + "'" + name_of(token).replace("'", "''") + "'"
             copied = token.end
-    return out + text[copied:]
+    return output_text + text[copied:]
 
 
 def without_comments(text: str, tokens: Sequence[Token]) -> str:

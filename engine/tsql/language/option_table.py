@@ -43,8 +43,8 @@ def rules() -> tuple[OptionRule, ...]:
     text = resources.files("engine.tsql.language").joinpath("option_effects.tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in text.splitlines()[2:])
     return tuple(
-        OptionRule(statement, option, int(since), tuple(values.split("|")), treatment, reason)
-        for statement, option, since, values, treatment, reason in rows
+        OptionRule(statement, option, int(first_version), tuple(values.split("|")), treatment, reason)
+        for statement, option, first_version, values, treatment, reason in rows
     )
 
 

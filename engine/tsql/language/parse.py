@@ -42,12 +42,12 @@ def parse_command(text: str, tokens: Sequence[lexer.Token], following: lexer.Tok
 def _locate_error(
     command_tokens: Sequence[lexer.Token], following: lexer.Token, problem: UnexpectedInput
 ) -> SqlSyntaxError:
-    read = getattr(problem, "token", None)
+    error_token = getattr(problem, "token", None)
     place = problem.pos_in_stream
-    if place is not None and (read is None or read.type != "$END"):
-        wrong = command_tokens[0].start + place
+    if place is not None and (error_token is None or error_token.type != "$END"):
+        error_index = command_tokens[0].start + place
         return next(
-            (make_near_error(token) for token in command_tokens if token.end > wrong),
+            (make_near_error(token) for token in command_tokens if token.end > error_index),
             make_near_error(command_tokens[-1]),
         )
     return make_near_error(
@@ -143,7 +143,9 @@ def _set_options(c: Children) -> s.Statement:
 
 def _alter_files(c: Children) -> s.Statement:
     action = " ".join(_upper(part) for part in c[1:] if isinstance(part, Token))
-    return s.AlterFiles(c[0], action, tuple(pair for part in c if isinstance(part, list) for pair in part))
+    return s.AlterFiles(
+        c[0], action, tuple(name_pair for part in c if isinstance(part, list) for name_pair in part)
+    )
 
 
 def _texts(group: Children) -> tuple[str, ...]:
@@ -155,17 +157,17 @@ def _texts(group: Children) -> tuple[str, ...]:
 def _group_option(c: Children) -> list[tuple[str, str | tuple[str, ...]]]:
     name, value = _upper(c[0]), c[1] if len(c) > 1 else ""
     if isinstance(value, dict):
-        return [(f"{name} {inner}", of_it) for inner, of_it in value["options"]]
-    pair = (name, _texts(value) if isinstance(value, list) else value)
+        return [(f"{name} {inner}", inner_value) for inner, inner_value in value["options"]]
+    option_pair = (name, _texts(value) if isinstance(value, list) else value)
     if not isinstance(value, list) or not any(isinstance(part, list) for part in value):
-        return [pair]
+        return [option_pair]
     parts = [_texts([part]) for part in value]
     places = [
         text
         for number, texts in enumerate((part for part in parts if part), 1)
         for text in [str(number)] * len(texts)
     ]
-    return [pair, (f"{name} PRIORITY", tuple(places))]
+    return [option_pair, (f"{name} PRIORITY", tuple(places))]
 
 
 def _alter_group(c: Children) -> s.Statement:
@@ -201,15 +203,17 @@ def _login_option(c: Children) -> list[tuple[str, object]]:
     """Return the option, the words that follow its value, and OLD_PASSWORD."""
     if _upper(c[0]) == "PASSWORD" and isinstance(c[1], Token) and c[1].type == "NAME":
         raise SqlSyntaxError(c[1].line or 1, 102, str(c[1]))
-    more = [(_upper(part), None) if isinstance(part, Token) else ("OLD_PASSWORD", part) for part in c[2:]]
-    return [_option(c[:2]), *more]
+    more_options = [
+        (_upper(part), None) if isinstance(part, Token) else ("OLD_PASSWORD", part) for part in c[2:]
+    ]
+    return [_option(c[:2]), *more_options]
 
 
 def _login(c: Children) -> Parts:
     parts = _merge_parts(c)
     options = parts.get("options", ())
-    named = dict(options)
-    return {**parts, "password": named.get("PASSWORD"), "options": options}
+    options_by_name = dict(options)
+    return {**parts, "password": options_by_name.get("PASSWORD"), "options": options}
 
 
 def _alter_user(c: Children) -> s.Statement:
@@ -240,9 +244,9 @@ def _permission(c: Children) -> s.Statement:
 
 
 def _role(c: Children) -> s.Statement:
-    verb, *rest = (_upper(part) for part in c if isinstance(part, Token))
+    verb, *rest_words = (_upper(part) for part in c if isinstance(part, Token))
     names = [str(part) for part in c if isinstance(part, str) and not isinstance(part, Token)]
-    return s.ChangeRole(verb, names[0], server="SERVER" in rest, if_exists=True in c, **_merge_parts(c))
+    return s.ChangeRole(verb, names[0], server="SERVER" in rest_words, if_exists=True in c, **_merge_parts(c))
 
 
 def _backup_kind(token: object) -> str:

@@ -73,9 +73,11 @@ ON_OBJECT: Final = (
 
 def on_server(version: int) -> tuple[str, ...]:
     """Return the permissions on the server that *version* has."""
-    later = {name for since, names in _SERVER_SINCE.items() if since > version for name in names}
+    later_names = {
+        name for first_version, names in _SERVER_SINCE.items() if first_version > version for name in names
+    }
     return tuple(
-        name for name in (" ".join(part.split()) for part in _ON_SERVER.split(",")) if name not in later
+        name for name in (" ".join(part.split()) for part in _ON_SERVER.split(",")) if name not in later_names
     )
 
 

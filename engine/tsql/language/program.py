@@ -95,9 +95,11 @@ class _Compiler(Definitions):
 
     def set_jump_target(self, index: int) -> None:
         """Let the jump or branch at *index* go to the present end of the program."""
-        jump, here = self.actions[index], self.next_index
+        jump, target_index = self.actions[index], self.next_index
         self.actions[index] = (
-            BranchIfFalse(jump.condition, here) if isinstance(jump, BranchIfFalse) else Jump(here)
+            BranchIfFalse(jump.condition, target_index)
+            if isinstance(jump, BranchIfFalse)
+            else Jump(target_index)
         )
 
     # -- batch
@@ -107,10 +109,10 @@ class _Compiler(Definitions):
         first_token = self.token
         # an older server reads the word as a name
         young = NEW_STATEMENTS.get(first_token.upper, 0) > self.version
-        named = first_token.kind == "quoted" or (
+        has_name = first_token.kind == "quoted" or (
             first_token.kind == "word" and (young or first_token.upper not in STATEMENT_WORDS)
         )
-        if named and not self.peek().is_op(":") and first_token.upper not in ("RECEIVE", "SEND"):
+        if has_name and not self.peek().is_op(":") and first_token.upper not in ("RECEIVE", "SEND"):
             self.first = self.place
             self.command()
             yield from self.skip_semicolons()
@@ -144,8 +146,8 @@ class _Compiler(Definitions):
         elif word in ("CREATE", "ALTER") and not label and (word, self.peek().upper) not in COMMAND_PAIRS:
             yield from self.create_or_alter()
         else:
-            counted = yield from self.simple_statement(word)
-            yield self.work() - counted
+            statement_work = yield from self.simple_statement(word)
+            yield self.work() - statement_work
         self.depth -= 1
         yield from self.skip_semicolons()
         self.unended = not self.tokens[self.place - 1].is_op(";")
@@ -225,10 +227,10 @@ class _Compiler(Definitions):
             raise self.problem()
         if word == "MERGE" and not self.token.is_op(";"):
             raise SqlSyntaxError(self.tokens[self.place - 1].line, 10713)
-        counted = self.work() // 2
-        yield counted
+        query_work = self.work() // 2
+        yield query_work
         self.do_query(line, first)
-        return counted
+        return query_work
 
     def with_namespaces(self) -> None:
         """Parse WITH XMLNAMESPACES (…) and the query that follows."""
@@ -255,9 +257,9 @@ class _Compiler(Definitions):
         if missing:
             self.do(line, s.UnsimulatedStatement(missing))
             return
-        plain, output = planner.split_output(text)
-        if planner.check_statement(plain, line):
-            self.do(line, s.QueryStatement(plain, output))
+        plain_text, output = planner.split_output(text)
+        if planner.check_statement(plain_text, line):
+            self.do(line, s.QueryStatement(plain_text, output))
         else:
             words = [token.upper or token.text for token in self.tokens[start : self.place]]
             shown_text = "OPENROWSET (BULK …)" if "OPENROWSET" in words else " ".join(words[:2])
@@ -288,15 +290,15 @@ class _Compiler(Definitions):
         self.labels[token.text.lower()] = self.next_index
 
     def begin(self) -> Steps:
-        following = self.peek().upper
-        if following == "TRY":
+        next_word = self.peek().upper
+        if next_word == "TRY":
             yield from self.try_catch()
-        elif following == "CATCH":
+        elif next_word == "CATCH":
             raise make_near_error(self.peek())
-        elif following in ("TRAN", "TRANSACTION", "DISTRIBUTED"):
+        elif next_word in ("TRAN", "TRANSACTION", "DISTRIBUTED"):
             self.command()
             yield self.work()
-        elif following in ("DIALOG", "CONVERSATION"):
+        elif next_word in ("DIALOG", "CONVERSATION"):
             self.emit_unsimulated()
             yield self.work()
         else:
@@ -326,7 +328,7 @@ class _Compiler(Definitions):
         self.expect("TRY")
         self.region = outer
         yield from self.skip_semicolons()
-        over = self.emit(self.token.line, Jump())
+        end_jump = self.emit(self.token.line, Jump())
         self.expect("BEGIN")
         self.expect("CATCH")
         self.catches[region] = self.next_index
@@ -334,7 +336,7 @@ class _Compiler(Definitions):
         self.emit(self.token.line, EndCatch())
         self.expect("END")
         self.expect("CATCH")
-        self.set_jump_target(over)
+        self.set_jump_target(end_jump)
 
     def condition(self) -> int:
         """Parse a condition. Return the index of the branch that is taken if it is not true."""
@@ -360,11 +362,11 @@ class _Compiler(Definitions):
         yield self.work()
         yield from self.statement()
         if self.is_keyword("ELSE"):
-            over = self.emit(self.token.line, Jump())
+            end_jump = self.emit(self.token.line, Jump())
             self.take()
             self.set_jump_target(leave)
             yield from self.statement()
-            self.set_jump_target(over)
+            self.set_jump_target(end_jump)
         else:
             self.set_jump_target(leave)
 
@@ -518,8 +520,8 @@ class _Compiler(Definitions):
         return s.Declaration(name, kind, default)
 
     def execute(self) -> None:
-        following = self.peek()
-        if following.upper == "AS":
+        next_token = self.peek()
+        if next_token.upper == "AS":
             kind, name = self.peek(2).upper, self.peek(4)
             if kind not in ("LOGIN", "USER") or name.kind != "string":
                 self.emit_unsimulated()
@@ -533,7 +535,7 @@ class _Compiler(Definitions):
                 return
             self.do(line, s.ExecuteAs(kind, name.text.partition("'")[2][:-1].replace("''", "'")))
             return
-        if not following.is_op("("):
+        if not next_token.is_op("("):
             self.command()
             return
         line = self.take().line

@@ -149,7 +149,7 @@ class TokenReader:
         statement.
         """
         first, level, cases = self.place, 0, 0
-        seen: set[str] = set()
+        opened_clauses: set[str] = set()
         while self.token.kind != "end":
             token = self.token
             self.check_length()
@@ -168,10 +168,10 @@ class TokenReader:
                     cases -= 1
                 elif in_brackets or (token.upper == "ELSE" and cases):
                     pass
-                elif self.next_statement_begins(first, seen):
+                elif self.next_statement_begins(first, opened_clauses):
                     break
             if self.place > first:
-                seen.add(token.upper)
+                opened_clauses.add(token.upper)
             self.place += 1
         self.check_length()
         if level:
@@ -214,8 +214,10 @@ class TokenReader:
 
     def begins_cte(self) -> bool:
         """Return whether the WITH here begins a common table expression: `name AS (` or `name (columns) AS (`."""
-        named = self.peek().kind in ("word", "quoted")
-        return named and (self.peek(2).upper == "AS" or (self.peek(2).is_op("(") and self._has_as_keyword(2)))
+        has_name = self.peek().kind in ("word", "quoted")
+        return has_name and (
+            self.peek(2).upper == "AS" or (self.peek(2).is_op("(") and self._has_as_keyword(2))
+        )
 
     def _has_as_keyword(self, bracket: int) -> bool:
         """Return whether AS follows the group in parentheses that opens *bracket* tokens ahead.
@@ -232,8 +234,8 @@ class TokenReader:
     def is_inner_keyword(self, start: int, keyword: str, seen_keywords: Container[str]) -> bool:
         """Return whether *keyword* can follow *seen_keywords* inside the statement that began at token *start*."""
         head = self.tokens[start].upper
-        pair = f"{head} {self.tokens[start + 1].upper}"
-        if keyword not in INNER_WORDS.get(pair, INNER_WORDS.get(head, ())):
+        word_pair = f"{head} {self.tokens[start + 1].upper}"
+        if keyword not in INNER_WORDS.get(word_pair, INNER_WORDS.get(head, ())):
             return False
         if head in ("GRANT", "DENY", "REVOKE"):
             return "TO" not in seen_keywords and "FROM" not in seen_keywords

@@ -95,7 +95,7 @@ def _split(text: str, variables: Mapping[str, str]) -> Generator[int, None, Spli
     if len(text) > TEXT_LIMIT:
         message = f"The text has {len(text)} characters; a window takes {TEXT_LIMIT}."
         return (ClientNote(message, True),), dict(variables)
-    known = dict(variables)
+    script_variables = dict(variables)
     steps: list[Step] = []
     lines: list[str] = []
     state = _State()
@@ -107,42 +107,44 @@ def _split(text: str, variables: Mapping[str, str]) -> Generator[int, None, Spli
             steps.append(
                 ClientNote(f"Not simulated: scripts of more than {STEPS_MAX} batches and commands.", True)
             )
-            return tuple(steps), known
+            return tuple(steps), script_variables
         try:
-            line, missing = _substitute(raw, known)
+            line, missing = _substitute(raw, script_variables)
         except _LineTooLongError:
             steps.append(ClientNote(_GROWN_TEXT, True))
-            return tuple(steps), known
+            return tuple(steps), script_variables
         grown += len(line) - len(raw)
         if grown > TEXT_LIMIT:
             steps.append(ClientNote(_GROWN_TEXT, True))
-            return tuple(steps), known
+            return tuple(steps), script_variables
         if missing is not None:
             steps.append(
                 ClientNote(
                     f"A fatal scripting error occurred. Variable {missing[:128]} is not defined.", True
                 )
             )
-            return tuple(steps), known
+            return tuple(steps), script_variables
         if not state.open and _MAY_MATTER.match(line):
-            go = _SEPARATOR.match(line)
-            if _BAD_GO.match(line) or (go is not None and not _can_count(go["count"] or "1")):
+            separator_match = _SEPARATOR.match(line)
+            if _BAD_GO.match(line) or (
+                separator_match is not None and not _can_count(separator_match["count"] or "1")
+            ):
                 steps.append(ClientNote(_BAD_GO_TEXT, True))
-                return tuple(steps), known
-            if go is not None:
-                _flush(lines, steps, int(go["count"] or 1), number - 1)
+                return tuple(steps), script_variables
+            if separator_match is not None:
+                _flush(lines, steps, int(separator_match["count"] or 1), number - 1)
                 continue
             directive = _DIRECTIVE.match(line)
             if directive is not None:
-                if not _run_directive(directive, lines, steps, known, number - 1):
-                    return tuple(steps), known
+                if not _run_directive(directive, lines, steps, script_variables, number - 1):
+                    return tuple(steps), script_variables
                 lines.append("")
                 continue
         lines.append(line)
         yield from state.read(line)
     _flush(lines, steps, 1, number)
     yield LINE_WORK
-    return tuple(steps), known
+    return tuple(steps), script_variables
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -171,10 +173,10 @@ def _can_count(digits: str) -> bool:
 
 def _flush(lines: list[str], steps: list[Step], count: int, read: int) -> None:
     """Append a batch of *lines*, which are the last of the *read* lines."""
-    text, above = "\n".join(lines), read - len(lines)
+    text, lines_above = "\n".join(lines), read - len(lines)
     lines.clear()
     if text.strip() and count:
-        steps.append(ScriptBatch(text, min(count, REPEAT_LIMIT), above))
+        steps.append(ScriptBatch(text, min(count, REPEAT_LIMIT), lines_above))
         if count > REPEAT_LIMIT:
             steps.append(ClientNote(f"Not simulated: GO {count}; the batch was sent {REPEAT_LIMIT} times."))
 
@@ -186,19 +188,19 @@ def _run_directive(
     if match["shell"] is not None:
         steps.append(ClientNote("Not simulated: operating system commands (!!)."))
         return True
-    word, rest = match["word"].lower(), match["rest"].strip()
-    if word == "connect" and rest:
+    word, directive_text = match["word"].lower(), match["rest"].strip()
+    if word == "connect" and directive_text:
         _flush(lines, steps, 1, read)
-        steps.append(Connect(rest.split()[0].strip("\"'")))
-    elif word == "setvar" and rest:
-        name, _, value = rest.partition(" ")
+        steps.append(Connect(directive_text.split()[0].strip("\"'")))
+    elif word == "setvar" and directive_text:
+        name, _, value = directive_text.partition(" ")
         variables[name.lower()] = value.strip().strip('"')
     elif word in ("exit", "quit"):
         _flush(lines, steps, 1, read)
         return False
-    elif word == "on" and rest.lower() in _ON_ERROR:
+    elif word == "on" and directive_text.lower() in _ON_ERROR:
         _flush(lines, steps, 1, read)
-        steps.append(OnError(_ON_ERROR[rest.lower()]))
+        steps.append(OnError(_ON_ERROR[directive_text.lower()]))
     elif word not in _IGNORED:
         steps.append(ClientNote(f"Not simulated: the sqlcmd command :{word[:30]}."))
     return True

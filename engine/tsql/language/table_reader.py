@@ -125,8 +125,8 @@ class TableDefinitions(TokenReader):
         tokens = (tokens[0], *tokens[3:]) if optional else tuple(tokens)
         if action == "ADD" and default in (0, 2) and len(tokens) > 3 and tokens[-2].upper == "FOR":
             value = self.text_between(first + default + 1, self.place - 2)
-            named = name_of(tokens[1]) if default == 2 else ""
-            self.do(line, s.AlterTable(name, default=(name_of(tokens[-1]), value, named)))
+            constraint_name = name_of(tokens[1]) if default == 2 else ""
+            self.do(line, s.AlterTable(name, default=(name_of(tokens[-1]), value, constraint_name)))
         elif action == "ADD":
             planner.check_columns(f"({text})", line)
             self.do(line, s.AlterTable(name, f"({text})", unchecked=check_option == "NOCHECK"))

@@ -61,11 +61,11 @@ def execute(machine: Machine, statement: s.Execute) -> None:
     else:
         procedure_definition = PROCEDURES.get(plain_part)
         if procedure_definition is None:
-            made = objects.find(machine.context, tuple(parts))
-            if isinstance(made, objects.UserProcedure):
+            called_object = objects.find(machine.context, tuple(parts))
+            if isinstance(called_object, objects.UserProcedure):
                 if machine.checks_rights:
                     objects.require_permission(machine.context, tuple(parts), "EXECUTE")
-                _run(machine, parts[-1], made, statement, parts[-3] if len(parts) > 2 else "")
+                _run(machine, parts[-1], called_object, statement, parts[-3] if len(parts) > 2 else "")
                 return
             raise (
                 UnsimulatedFeatureError(f"procedure {name}")
@@ -128,13 +128,13 @@ def _system_database(parts: list[str]) -> str:
 
 def _call_text(machine: Machine, parts: list[str], statement: s.Execute) -> str:
     """Return the call as text for a linked server, with the values of its arguments."""
-    given = []
+    argument_texts = []
     for argument in statement.arguments:
         value = machine.value(argument.value)
         text = "NULL" if value is None else str(value) if isinstance(value, int | float) else _quoted(value)
-        given.append(f"{argument.name} = {text}" if argument.name else text)
+        argument_texts.append(f"{argument.name} = {text}" if argument.name else text)
     name = ".".join(quote(part) if part else "" for part in parts)
-    return f"EXEC {name} {', '.join(given)}"
+    return f"EXEC {name} {', '.join(argument_texts)}"
 
 
 def _quoted(value: Scalar) -> str:
@@ -162,17 +162,20 @@ def _bind_parameters(
     machine: Machine, name: str, procedure: objects.UserProcedure, statement: s.Execute
 ) -> tuple[dict[str, DeclaredVariable], tuple[tuple[str, str], ...]]:
     """Return the parameters of a user procedure with their values, and (parameter, variable) of each output."""
-    known = tuple(item.name for item in procedure.parameters)
+    parameter_names = tuple(item.name for item in procedure.parameters)
     required = tuple(item.name for item in procedure.parameters if not item.default)
-    given = bind_arguments(
-        machine, name, ProcedureDefinition(_do_nothing, required, known), statement.arguments
+    argument_values = bind_arguments(
+        machine, name, ProcedureDefinition(_do_nothing, required, parameter_names), statement.arguments
     )
-    named = {argument.name or known[index]: argument for index, argument in enumerate(statement.arguments)}
+    arguments_by_name = {
+        argument.name or parameter_names[index]: argument
+        for index, argument in enumerate(statement.arguments)
+    }
     variables: dict[str, DeclaredVariable] = {}
     outputs: list[tuple[str, str]] = []
     for item in procedure.parameters:
-        value = given[item.name] if item.name in given else machine.evaluate(item.default)
-        argument = named.get(item.name)
+        value = argument_values[item.name] if item.name in argument_values else machine.evaluate(item.default)
+        argument = arguments_by_name.get(item.name)
         kind = _parameter_type(machine, argument, item.type)
         variables[item.name] = DeclaredVariable(kind, convert_argument(machine, argument, value, kind))
         if argument is not None and argument.output and not item.output:
@@ -198,15 +201,15 @@ def _do_nothing(call: ProcedureCall) -> None:
 
 def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None:
     """Execute sp_executesql text, N'@a int, @b nvarchar(10) OUTPUT', values, in *database*."""
-    named = {argument.name: argument for argument in statement.arguments if argument.name}
+    arguments_by_name = {argument.name: argument for argument in statement.arguments if argument.name}
     positional = [argument for argument in statement.arguments if not argument.name]
-    text = named.pop("@stmt", None) or named.pop("@statement", None)
+    text = arguments_by_name.pop("@stmt", None) or arguments_by_name.pop("@statement", None)
     if text is None:
         if not positional:
             raise SqlError(201, "sp_executesql", "@statement")
         text = positional.pop(0)
     _need_wide(machine, text, "@statement")
-    declared = named.pop("@params", None) or named.pop("@parameters", None)
+    declared = arguments_by_name.pop("@params", None) or arguments_by_name.pop("@parameters", None)
     if declared is None and positional:
         declared = positional.pop(0)
     if declared is not None:
@@ -216,13 +219,15 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
     source = to_text(machine.value(declared.value)) if declared is not None else ""
     query = to_text(machine.value(text.value))
     parameters = declarations(source)
-    unknown = next((name for name in named if name not in {parameter[0] for parameter in parameters}), None)
+    unknown = next(
+        (name for name in arguments_by_name if name not in {parameter[0] for parameter in parameters}), None
+    )
     if unknown is not None:
         raise SqlError(8145, unknown, "")
     if len(positional) > len(parameters):
         raise SqlError(8144, "")
     for index, (name, kind, output, default) in enumerate(parameters):
-        argument = named.get(name) or (positional[index] if index < len(positional) else None)
+        argument = arguments_by_name.get(name) or (positional[index] if index < len(positional) else None)
         if argument is None and not default:
             raise SqlError(8178, f"({source}){query}", name)
         if argument is not None and argument.output and not output:

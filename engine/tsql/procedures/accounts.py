@@ -139,10 +139,10 @@ def _option(call: ProcedureCall) -> None:
 
     RPC OUT decides whether EXEC … AT works; for most others only the default is simulated.
     """
-    wanted, known = call.text("@server"), call.world.instances[call.server].linked_servers
-    name = next((one for one in known if one.lower() == wanted.lower()), None)
+    linked_name, linked_names = call.text("@server"), call.world.instances[call.server].linked_servers
+    name = next((candidate for candidate in linked_names if candidate.lower() == linked_name.lower()), None)
     if name is None:
-        raise SqlError(15015, wanted)
+        raise SqlError(15015, linked_name)
     option, value = call.text("@optname").lower(), call.text("@optvalue").lower() in ("true", "on")
     if option not in ("rpc", "rpc out"):
         setting = {"on": "true", "off": "false"}.get(

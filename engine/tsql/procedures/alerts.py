@@ -16,10 +16,10 @@ from engine.tsql.scalars.values import Scalar, to_text
 
 def find_named_row(call: ProcedureCall, table: str, parameter: str) -> Record:
     """Return the row that a parameter names. Raise 14262 for an unknown name."""
-    found = ledger.find(call.world, call.server, table, "name", call.text(parameter))
-    if found is None:
+    named_row = ledger.find(call.world, call.server, table, "name", call.text(parameter))
+    if named_row is None:
         raise SqlError(14262, parameter, call.text(parameter))
-    return found
+    return named_row
 
 
 def check_new_name(call: ProcedureCall, table: str) -> str:
@@ -248,10 +248,10 @@ def _number(call: ProcedureCall, table: str, kind: str) -> Scalar:
     column, value = ("id", call.get(f"@{kind}_id"))
     if value is None:
         column, value = "name", call.text(f"@{kind}_name")
-    found = ledger.find(call.world, call.server, table, column, value)
-    if found is None:
+    matching_row = ledger.find(call.world, call.server, table, column, value)
+    if matching_row is None:
         raise SqlError(14607 if kind == "profile" else 14606)
-    return found["id"]
+    return matching_row["id"]
 
 
 def _join(call: ProcedureCall) -> None:
@@ -282,8 +282,8 @@ def _delete(table: str, kind: str) -> Callable[[ProcedureCall], None]:
     def run(call: ProcedureCall) -> None:
         number = _number(call, table, kind)
         ledger.remove(call.world, call.server, table, lambda row: row["id"] == number)
-        for other in ("sysmail_profileaccount", "sysmail_principalprofile"):
-            ledger.remove(call.world, call.server, other, lambda row: row.get(f"{kind}_id") == number)
+        for other_table in ("sysmail_profileaccount", "sysmail_principalprofile"):
+            ledger.remove(call.world, call.server, other_table, lambda row: row.get(f"{kind}_id") == number)
 
     return run
 

@@ -39,8 +39,10 @@ def _make_place(call: ProcedureCall) -> ObjectKey:
         raise SqlError(1224, _WORKER, state=5)
     context = call.machine.context
     principal = call.text("@dbprincipal") or "public"
-    known = {to_text(row["name"]).lower() for row in catalog.rows_of(context, "sys.database_principals")}
-    if principal.lower() not in known:
+    principal_names = {
+        to_text(row["name"]).lower() for row in catalog.rows_of(context, "sys.database_principals")
+    }
+    if principal.lower() not in principal_names:
         raise SqlError(1202, principal)
     return locks.make_place(context, call.database, principal, call.text("@resource"))
 
@@ -63,15 +65,15 @@ def _acquire(call: ProcedureCall) -> None:
         raise SqlError(1227, _WORKER, state=2)
     place = _make_place(call)
     lock = locks.find(machine.session, place, owner)
-    wanted = mode if lock is None else locks.combine(lock.mode, mode)
-    blockers = locks.find_holders(machine.context, place, wanted)
+    wanted_mode = mode if lock is None else locks.combine(lock.mode, mode)
+    blockers = locks.find_holders(machine.context, place, wanted_mode)
     since_tick = machine.run.since_tick
     waited = 0 if since_tick is None else call.world.tick - since_tick
     if blockers:
         if 0 <= limit * TICKS_PER_S <= waited * 1000:
             call.outputs[RETURN_VALUE] = TIMED_OUT
             return
-        conflict = locks.LockConflictError(blockers, place, wanted)
+        conflict = locks.LockConflictError(blockers, place, wanted_mode)
         if locks.is_deadlock_victim(machine, conflict, waited):
             call.outputs[RETURN_VALUE] = DEADLOCK
             return

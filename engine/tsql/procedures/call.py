@@ -100,7 +100,7 @@ def bind_arguments(
     Raises 201, 8114, 8144, 8145 or 8146.
     """
     arguments: dict[str, Scalar] = {}
-    given: set[str] = set()
+    used_names: set[str] = set()
     for index, argument in enumerate(given_arguments):
         if not procedure.parameters:
             raise SqlError(8146, name)
@@ -114,9 +114,9 @@ def bind_arguments(
             raise SqlError(8144, name)
         else:
             key = procedure.parameters[index]
-        if key in given:
+        if key in used_names:
             raise SqlError(8143, key)
-        given.add(key)
+        used_names.add(key)
         if argument.default:
             continue
         value = machine.value(argument.value)
@@ -163,12 +163,12 @@ class UnreadParameter(NamedTuple):
 @cache
 def unread_parameters() -> dict[tuple[str, str], UnreadParameter]:
     """Return the unused parameters by procedure and name."""
-    found = {}
+    unread = {}
     for row in read_table("engine.tsql.procedures", "parameter_effects.tsv"):
         rule = UnreadParameter(tuple(row["values"].split("|")), row["reason"])
         for name in row["procedures"].split():
-            found.update({(name, parameter): rule for parameter in row["parameters"].split()})
-    return found
+            unread.update({(name, parameter): rule for parameter in row["parameters"].split()})
+    return unread
 
 
 def check_parameters(call: ProcedureCall) -> None:

@@ -32,27 +32,27 @@ def _space_used(call: ProcedureCall) -> None:
 
     The size of a table is that of its characters in pages of 8 KB, derived.
     """
-    wanted, context = call.text("@objname"), call.machine.context
-    if wanted:
-        parts = tuple(part.strip('[]"') for part in wanted.split("."))
+    object_name, context = call.text("@objname"), call.machine.context
+    if object_name:
+        parts = tuple(part.strip('[]"') for part in object_name.split("."))
         table = objects.find(context, parts)
         if not isinstance(table, Table):
-            raise SqlError(15009, wanted, context.session.database)
+            raise SqlError(15009, object_name, context.session.database)
         pages = -(-(2 * table.characters + 8 * table.cells) // PAGE_BYTES)
         size = f"{8 * pages} KB"
         columns = ("name", "rows", "reserved", "data", "index_size", "unused")
-        shown = (parts[-1], str(len(table.rows)).ljust(20), size, size, "0 KB", "0 KB")
-        call.show(columns, [shown])
+        shown_row = (parts[-1], str(len(table.rows)).ljust(20), size, size, "0 KB", "0 KB")
+        call.show(columns, [shown_row])
         return
     files = _rows(call, "sys.master_files")
     number = context.database_id(context.session.database)
     sizes = [(int(str(row["size"])), row["type"]) for row in files if row["database_id"] == number]
-    whole = arithmetic.total(pages for pages, _ in sizes) / 128.0
+    total_mb = arithmetic.total(pages for pages, _ in sizes) / 128.0
     data = arithmetic.total(pages for pages, kind in sizes if kind == 0) * 8
     call.machine.remark("free space in data files: all of it counts as used by data")
     call.show(
         ("database_name", "database_size", "unallocated space"),
-        [(context.session.database, f"{whole:.2f} MB", "0.00 MB")],
+        [(context.session.database, f"{total_mb:.2f} MB", "0.00 MB")],
     )
     call.show(("reserved", "data", "index_size", "unused"), [(f"{data} KB", f"{data} KB", "0 KB", "0 KB")])
 
@@ -65,7 +65,9 @@ def _change_owner(call: ProcedureCall) -> None:
 
 def _fixed_drives(call: ProcedureCall) -> None:
     """Execute xp_fixeddrives: show the drives with their free megabytes."""
-    rows = [(letter, int(free / 1024.0)) for letter, free in volumes.list_free_kb(call.world, call.server)]
+    rows = [
+        (letter, int(room_kb / 1024.0)) for letter, room_kb in volumes.list_free_kb(call.world, call.server)
+    ]
     call.show(("drive", "MB free"), rows)
 
 
@@ -110,7 +112,7 @@ def _auto_fix(call: ProcedureCall, database: str, user: str) -> None:
         raise SqlError(15600, "sys.sp_change_users_login")
     gate.admit(call.machine.context, "write", database)
     orphaned = [orphan.name for orphan in accounts.orphans(call.world, call.server, database)]
-    updated = added = 0
+    updated = added_count = 0
     for name in orphaned:
         if comparable(name) != comparable(user):
             continue
@@ -123,10 +125,10 @@ def _auto_fix(call: ProcedureCall, database: str, user: str) -> None:
                 raise SqlError(15600, "sys.sp_change_users_login")
             accounts.create_login(call.world, call.server, name, password=call.text("@password"))
             call.machine.say_number(15293, name)
-            added += 1
+            added_count += 1
         call.append_messages(accounts.alter_user(call.world, call.server, database, name, login=name))
     call.machine.say_number(15295, updated)
-    call.machine.say_number(15294, added)
+    call.machine.say_number(15294, added_count)
 
 
 def _help_text(call: ProcedureCall) -> None:
@@ -135,14 +137,14 @@ def _help_text(call: ProcedureCall) -> None:
     Raise 15009 if it does not exist, 15197 if it has no text.
     """
     name, context = call.text("@objname"), call.machine.context
-    found = objects.find(context, tuple(part.strip("[]") for part in name.split(".")))
-    if found is None and catalog.object_id(context, name) is None:
+    text_object = objects.find(context, tuple(part.strip("[]") for part in name.split(".")))
+    if text_object is None and catalog.object_id(context, name) is None:
         raise SqlError(15009, name, context.session.database)
-    if found is None:
+    if text_object is None:
         raise UnsimulatedFeatureError("the text of system objects")
-    if isinstance(found, Table):
+    if isinstance(text_object, Table):
         raise SqlError(15197, name)
-    call.show(("Text",), [(line,) for line in found.definition.splitlines(keepends=True)])
+    call.show(("Text",), [(line,) for line in text_object.definition.splitlines(keepends=True)])
 
 
 def _read_error_log(call: ProcedureCall) -> None:
@@ -153,8 +155,8 @@ def _read_error_log(call: ProcedureCall) -> None:
     Agent, is empty.
     """
     number, kind = call.number("@p1"), call.number("@p2", 1)
-    wanted = [text.casefold() for text in (call.text("@p3"), call.text("@p4")) if text]
-    since, until = (_moment(call, name) for name in ("@p5", "@p6"))
+    search_texts = [text.casefold() for text in (call.text("@p3"), call.text("@p4")) if text]
+    start_time, end_time = (_moment(call, name) for name in ("@p5", "@p6"))
     logs = errorlog.logs(call.world, call.server) if kind == 1 else [[]]
     if not 0 <= number < len(logs):
         raise SqlError(22004, call.name)
@@ -162,13 +164,13 @@ def _read_error_log(call: ProcedureCall) -> None:
         call.machine.remark("the log of SQL Server Agent; it is empty here")
     rows: list[tuple[Scalar, ...]] = []
     for tick, message, severity, state, text in logs[number]:
-        if (since is not None and tick < since) or (until is not None and tick > until):
+        if (start_time is not None and tick < start_time) or (end_time is not None and tick > end_time):
             continue
-        at, source = call.machine.context.datetime_value(tick), errorlog.source_of(message, text)
+        line_time, source = call.machine.context.datetime_value(tick), errorlog.source_of(message, text)
         if severity > 10 or message in (28047, 28048):
-            rows.append((at, source, f"Error: {message}, Severity: {severity}, State: {state}."))
-        rows.append((at, source, text))
-    shown_rows = [row for row in rows if all(text in to_text(row[2]).casefold() for text in wanted)]
+            rows.append((line_time, source, f"Error: {message}, Severity: {severity}, State: {state}."))
+        rows.append((line_time, source, text))
+    shown_rows = [row for row in rows if all(text in to_text(row[2]).casefold() for text in search_texts)]
     if call.text("@p7").lower().startswith("desc"):
         shown_rows.reverse()
     call.show(("LogDate", "ProcessInfo", "Text"), shown_rows)
@@ -211,7 +213,7 @@ def _version(call: ProcedureCall) -> None:
     _, (windows, release, windows_build) = host.windows(call.machine.context)
     major, _, build, patch = number.split(".")
     memory_mb = MEMORY_KB // 1024
-    everything: tuple[tuple[str, Scalar, Scalar], ...] = (
+    all_attributes: tuple[tuple[str, Scalar, Scalar], ...] = (
         ("ProductName", None, "Microsoft SQL Server"),
         ("ProductVersion", int(major) << 16, number),
         ("Language", 1033, "English (United States)"),
@@ -237,8 +239,12 @@ def _version(call: ProcedureCall) -> None:
         ("PhysicalMemory", memory_mb, f"{memory_mb} ({memory_mb * 1024 * 1024})"),
         ("Product ID", None, None),
     )
-    wanted = call.text("@optname").lower()
-    rows = [(index, *row) for index, row in enumerate(everything, start=1) if wanted in ("", row[0].lower())]
+    attribute_name = call.text("@optname").lower()
+    rows = [
+        (index, *row)
+        for index, row in enumerate(all_attributes, start=1)
+        if attribute_name in ("", row[0].lower())
+    ]
     call.show(("Index", "Name", "Internal_Value", "Character_Value"), rows)
 
 
@@ -340,11 +346,11 @@ def _refuse(call: ProcedureCall) -> None:
 
 
 def _file_exists(call: ProcedureCall) -> None:
-    found = folders.exists(call.machine.context, call.text("@path"))
+    existence = folders.exists(call.machine.context, call.text("@path"))
     if "@found" in call.arguments:
-        call.outputs["@found"] = found[0]
+        call.outputs["@found"] = existence[0]
     else:
-        call.show(("File Exists", "File is a Directory", "Parent Directory Exists"), [found])
+        call.show(("File Exists", "File is a Directory", "Parent Directory Exists"), [existence])
 
 
 def _create_folder(call: ProcedureCall) -> None:
@@ -364,8 +370,10 @@ def _tree(call: ProcedureCall) -> None:
 
 
 def _folders(call: ProcedureCall) -> None:
-    found = folders.list_descendants(call.machine.context, call.text("@path"))
-    call.show(("subdirectory",), [(name,) for name, depth, is_file in found if depth == 1 and not is_file])
+    descendants = folders.list_descendants(call.machine.context, call.text("@path"))
+    call.show(
+        ("subdirectory",), [(name,) for name, depth, is_file in descendants if depth == 1 and not is_file]
+    )
 
 
 PROCEDURES: Final[Procedures] = {

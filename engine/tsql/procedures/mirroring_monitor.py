@@ -23,7 +23,7 @@ def _results(call: ProcedureCall) -> None:
         call.number("@mode"),
         bool(call.number("@update_table")),
     )
-    now = call.machine.context.datetime_value
+    to_datetime = call.machine.context.datetime_value
     columns = (
         "database_name", "role", "mirroring_state", "witness_status", "log_generation_rate", "unsent_log",
         "send_rate", "unrestored_log", "recovery_rate", "transaction_delay", "transactions_per_sec",
@@ -47,9 +47,9 @@ def _results(call: ProcedureCall) -> None:
                 round(row.transaction_delay_ms),
                 round(row.transactions_per_s),
                 round(row.average_delay_ms),
-                now(row.tick),
-                now(row.time_behind_tick),
-                now(row.tick),
+                to_datetime(row.tick),
+                to_datetime(row.time_behind_tick),
+                to_datetime(row.tick),
             )
             for row in rows
         ],
@@ -108,7 +108,8 @@ def _help_alert(call: ProcedureCall) -> None:
     # without a number: all events except that of the retention period
     numbers = monitor.EVENTS if number is None else (number,)
     rows = [
-        _alert_row(next((alert for alert in alerts if alert.alert_id == one), None), one) for one in numbers
+        _alert_row(next((alert for alert in alerts if alert.alert_id == alert_id), None), alert_id)
+        for alert_id in numbers
     ]
     call.show(("alert_id", "threshold", "enabled"), rows)
 

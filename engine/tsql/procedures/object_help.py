@@ -50,9 +50,9 @@ def _help(call: ProcedureCall) -> None:
         _list(call)
         return
     parts = tuple(part.strip('[]"') for part in name.split(".") if part)
-    made = objects.find(call.machine.context, parts) if parts else None
-    if made is not None:
-        kind = objects.type_code(made)
+    help_object = objects.find(call.machine.context, parts) if parts else None
+    if help_object is not None:
+        kind = objects.type_code(help_object)
         _head(
             call,
             _name_of(call, parts),
@@ -60,7 +60,7 @@ def _help(call: ProcedureCall) -> None:
             _TYPES[kind.strip()],
             call.machine.context.datetime_value(),
         )
-        _describe(call, name, made)
+        _describe(call, name, help_object)
         return
     view = _system_view(call, parts)
     if view is None:
@@ -128,10 +128,10 @@ def _table(call: ProcedureCall) -> tuple[str, Table]:
     parts = tuple(part.strip('[]"') for part in name.split("."))
     if len(parts) > 2 and parts[-3] and parts[-3].lower() != call.database.lower():
         raise SqlError(15250)
-    made = objects.find(call.machine.context, parts) if name else None
-    if not isinstance(made, Table):
+    help_object = objects.find(call.machine.context, parts) if name else None
+    if not isinstance(help_object, Table):
         raise SqlError(15009, name, call.database)
-    return name, made
+    return name, help_object
 
 
 def _help_index(call: ProcedureCall) -> None:
@@ -176,13 +176,13 @@ NOT_APPLICABLE: Final = ("(n/a)",)
 def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
     """Execute sp_helpconstraint: show the constraints or message 15469, then the referencing ones or 15470."""
     rows: list[Row] = []
-    database, own = call.database, _name_of(call, tuple(part.strip('[]"') for part in name.split(".")))
+    database, own_name = call.database, _name_of(call, tuple(part.strip('[]"') for part in name.split(".")))
     for item in table.constraints:
         match item:
             case Check(columns=columns, text=text):
-                where = f"on column {columns[0]}" if columns else "Table Level "
+                column_text = f"on column {columns[0]}" if columns else "Table Level "
                 state = ("Disabled" if item.disabled else "Enabled", "Is_For_Replication")
-                rows.append((f"CHECK {where}", item.name, *NOT_APPLICABLE * 2, *state, f"({text})"))
+                rows.append((f"CHECK {column_text}", item.name, *NOT_APPLICABLE * 2, *state, f"({text})"))
             case ForeignKey(columns=columns, table=parent, references=others):
                 enabled = "Disabled" if item.disabled else "Enabled"
                 actions = ("No Action", "No Action", enabled, "Is_For_Replication")
@@ -211,11 +211,11 @@ def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
         call.machine.add_result(columns_shown, rows)
     else:
         call.machine.say_number(15469, name)
-    known = {row["object_id"]: row for row in catalog.rows_of(call.machine.context, "sys.tables")}
+    tables_by_id = {row["object_id"]: row for row in catalog.rows_of(call.machine.context, "sys.tables")}
     referring = [
-        f"{database}.dbo.{to_text(known[row['parent_object_id']]['name'])}: {to_text(row['name'])}"
+        f"{database}.dbo.{to_text(tables_by_id[row['parent_object_id']]['name'])}: {to_text(row['name'])}"
         for row in catalog.rows_of(call.machine.context, "sys.foreign_keys")
-        if to_text(known.get(row["referenced_object_id"], {}).get("name")).lower() == own.lower()
+        if to_text(tables_by_id.get(row["referenced_object_id"], {}).get("name")).lower() == own_name.lower()
     ]
     if referring:
         call.machine.add_result(
@@ -232,20 +232,20 @@ def _show_columns(call: ProcedureCall, columns: Iterable[tuple[str, str, bool | 
     """Show *columns*: name, type, whether NULL is allowed (None: unknown)."""
     rows: list[Row] = []
     for name, kind, nullable in columns:
-        plain, length, precision, scale = _sizes(kind)
-        trimmed = plain in _TRIMMED
-        may = None if nullable is None else "yes" if nullable else "no"
+        type_name, length, precision, scale = _sizes(kind)
+        trimmed = type_name in _TRIMMED
+        nullable_text = None if nullable is None else "yes" if nullable else "no"
         rows.append(
             (
                 name,
-                plain,
+                type_name,
                 "no",
-                None if nullable is None and plain in _SIZED else length,
+                None if nullable is None and type_name in _SIZED else length,
                 *_digits(precision, scale),
-                may,
+                nullable_text,
                 "no" if trimmed else "(n/a)",
-                may if trimmed else "(n/a)",
-                _collation(call, plain),
+                nullable_text if trimmed else "(n/a)",
+                _collation(call, type_name),
             )
         )
     call.machine.add_result(_COLUMNS, rows)
@@ -254,8 +254,8 @@ def _show_columns(call: ProcedureCall, columns: Iterable[tuple[str, str, bool | 
 def _show_parameters(call: ProcedureCall, parameters: Iterable[tuple[str, str]]) -> None:
     rows: list[Row] = []
     for index, (name, kind) in enumerate(parameters, start=1):
-        plain, length, precision, scale = _sizes(kind)
-        rows.append((name, plain, length, *_digits(precision, scale), index, _collation(call, plain)))
+        type_name, length, precision, scale = _sizes(kind)
+        rows.append((name, type_name, length, *_digits(precision, scale), index, _collation(call, type_name)))
     names = ("Parameter_name", "Type", "Length", "Prec", "Scale", "Param_order", "Collation")
     call.machine.add_result(names, rows)
 
@@ -293,13 +293,13 @@ def _show_identity(call: ProcedureCall, numbered: Row | None) -> None:
 def _list(call: ProcedureCall) -> None:
     """Show every object of the database, user objects first, and an empty list of user-defined types."""
     context = call.machine.context
-    mine: list[Row] = [
+    own_rows: list[Row] = [
         (stored_object.name, stored_object.schema, _TYPES[objects.type_code(item).strip()])
         for stored_object, item in objects.list_objects(context)
     ]
-    mine.sort(key=lambda row: to_text(row[2]), reverse=True)  # a stable sort: names stay in order
+    own_rows.sort(key=lambda row: to_text(row[2]), reverse=True)  # a stable sort: names stay in order
     system: list[Row] = [(row["name"], "sys", "view") for row in catalog.rows_of(context, "sys.system_views")]
-    call.machine.add_result(("Name", "Owner", "Object_type"), [*mine, *system])
+    call.machine.add_result(("Name", "Owner", "Object_type"), [*own_rows, *system])
     call.machine.report_unsimulated("other system objects in the list of sp_help")
 
 
@@ -408,16 +408,16 @@ def _rename_part(context: Context, parts: Name, kind: str, old_name: str, new_na
     table = stored_object.item if stored_object is not None else None
     if stored_object is None or not isinstance(table, Table):
         return False
-    taken = [column.name.lower() for column in table.columns]
-    if kind == "INDEX" or name.lower() not in taken:
-        taken = [rule.name.lower() for rule in table.constraints if isinstance(rule, Key)]
-        if kind == "COLUMN" or name.lower() not in taken:
+    used_names = [column.name.lower() for column in table.columns]
+    if kind == "INDEX" or name.lower() not in used_names:
+        used_names = [rule.name.lower() for rule in table.constraints if isinstance(rule, Key)]
+        if kind == "COLUMN" or name.lower() not in used_names:
             return False
-        if new_name.lower() in taken:
+        if new_name.lower() in used_names:
             raise SqlError(15335, new_name, "INDEX")
         _rename_rule(context, owner, table, name, new_name)
         return True
-    if new_name.lower() in taken:
+    if new_name.lower() in used_names:
         raise SqlError(15335, new_name, "COLUMN")
     texts = [rule.text for rule in table.constraints if isinstance(rule, Check)]
     texts += [rule.filter for rule in table.constraints if isinstance(rule, Key)]
@@ -428,7 +428,9 @@ def _rename_part(context: Context, parts: Name, kind: str, old_name: str, new_na
         raise SqlError(15336, old_name)
 
     def renamed(names: Name) -> Name:
-        return tuple(new_name if one.lower() == name.lower() else one for one in names)
+        return tuple(
+            new_name if column_name.lower() == name.lower() else column_name for column_name in names
+        )
 
     def change(rule: Constraint) -> Constraint:
         rule = replace(rule, columns=renamed(rule.columns))

@@ -103,12 +103,13 @@ def _database(call: ProcedureCall) -> str:
 
 def _columns(call: ProcedureCall) -> None:
     """Execute sp_columns."""
-    added = () if call.name == "sp_columns" else UDT_AND_XML
+    added_types = () if call.name == "sp_columns" else UDT_AND_XML
     sparse = SPARSE if call.name == "sp_columns_100" else ()
     names = (
         "TABLE_QUALIFIER", "TABLE_OWNER", "TABLE_NAME", "COLUMN_NAME", "DATA_TYPE", "TYPE_NAME", "PRECISION", "LENGTH",
         "SCALE", "RADIX", "NULLABLE", "REMARKS", "COLUMN_DEF", "SQL_DATA_TYPE", "SQL_DATETIME_SUB",
-        "CHAR_OCTET_LENGTH", "ORDINAL_POSITION", "IS_NULLABLE", *sparse, *added, "SS_DATA_TYPE",
+        "CHAR_OCTET_LENGTH", "ORDINAL_POSITION", "IS_NULLABLE", *sparse, *added_types,
+        "SS_DATA_TYPE",
     )  # fmt: skip
     tables, types = _objects(call), _type_names(call)
     defaults = {
@@ -128,12 +129,13 @@ def _columns(call: ProcedureCall) -> None:
         null = bool(row["is_nullable"])
         default = defaults.get((row["object_id"], row["column_id"]))
         code, sub, precision, length, scale, radix, octets, tds = _measures(call, types, row)
-        own = f"{types.get(row['user_type_id'])}{' identity' if row['is_identity'] else ''}"
+        type_name = f"{types.get(row['user_type_id'])}{' identity' if row['is_identity'] else ''}"
         kinds = (0, 0, row["is_computed"], row["is_identity"])
         rows.append(
-            (_database(call), schema, table, row["name"], code, own, precision, length, scale, radix, int(null), None,
+            (_database(call), schema, table, row["name"], code, type_name, precision, length, scale, radix, int(null),
+             None,
              default, 9 if sub else code, sub, octets, place, "YES" if null else "NO",
-             *(kinds if sparse else ()), *(None for _ in added), tds)
+             *(kinds if sparse else ()), *(None for _ in added_types), tds)
         )  # fmt: skip
     call.show(names, sorted(rows, key=lambda row: (to_text(row[1]), to_text(row[2]), int(str(row[16])))))
 
@@ -191,12 +193,12 @@ def _types(call: ProcedureCall) -> None:
         "MINIMUM_SCALE", "MAXIMUM_SCALE", "SQL_DATA_TYPE", "SQL_DATETIME_SUB", "NUM_PREC_RADIX", "INTERVAL_PRECISION",
         "USERTYPE",
     )  # fmt: skip
-    wanted = call.number("@data_type")
+    wanted_type = call.number("@data_type")
     known_names = set(_type_names(call).values())
     rows: list[tuple[Scalar, ...]] = []
     for name, (_, _, precision, _, scale, radix, prefix, _) in TYPES.items():
         code, sub = _codes(call, name)
-        if name not in known_names or wanted not in (0, code):
+        if name not in known_names or wanted_type not in (0, code):
             continue
         characters = name.endswith(("char", "text")) or name == "sysname"
         declared = (
@@ -204,9 +206,9 @@ def _types(call: ProcedureCall) -> None:
         )
         suffix = "'" if prefix.endswith("'") else None
         number = radix is not None
-        most = precision or (38 if radix else 4000 if name in WIDE else 8000)
+        size_max = precision or (38 if radix else 4000 if name in WIDE else 8000)
         rows.append(
-            (name, code, most, prefix or None, suffix, declared, 1, 0, 3 if characters else 2,
+            (name, code, size_max, prefix or None, suffix, declared, 1, 0, 3 if characters else 2,
              int(name == "tinyint") if number else None, int("money" in name), 0 if number else None, name,
              scale, 38 if declared == "precision,scale" else scale, 9 if sub else code, sub, radix, None, 0)
         )  # fmt: skip
@@ -221,31 +223,34 @@ def _keys(call: ProcedureCall) -> list[tuple[tuple[Scalar, ...], Record, list[Sc
         _rows(call, "sys.index_columns"),
         key=lambda row: int(str(row["key_ordinal"] or row["index_column_id"])),
     )
-    found: list[tuple[tuple[Scalar, ...], Record, list[Scalar]]] = []
+    key_rows: list[tuple[tuple[Scalar, ...], Record, list[Scalar]]] = []
     for index in _rows(call, "sys.indexes"):
         schema, table, _ = tables.get(index["object_id"], (None, None, ""))
         if table is None or not _matches_name(call.arguments.get("@table_name"), table):
             continue
-        of = [
+        key_parts = [
             columns[part["object_id"], part["column_id"]]
             for part in parts
             if (part["object_id"], part["index_id"]) == (index["object_id"], index["index_id"])
             and not part["is_included_column"]
         ]
-        found.append(((schema, table), index, of))
-    return found
+        key_rows.append(((schema, table), index, key_parts))
+    return key_rows
 
 
 def _procedure_columns(call: ProcedureCall) -> None:
     """Execute sp_sproc_columns: show the return value of each procedure, then its parameters."""
-    added = () if call.name == "sp_sproc_columns" else UDT_AND_XML
-    typed = ("SS_TYPE_CATALOG_NAME", "SS_TYPE_SCHEMA_NAME") if call.name == "sp_sproc_columns_100" else ()
+    added_types = () if call.name == "sp_sproc_columns" else UDT_AND_XML
+    type_columns = (
+        ("SS_TYPE_CATALOG_NAME", "SS_TYPE_SCHEMA_NAME") if call.name == "sp_sproc_columns_100" else ()
+    )
     names = (
         "PROCEDURE_QUALIFIER", "PROCEDURE_OWNER", "PROCEDURE_NAME", "COLUMN_NAME", "COLUMN_TYPE", "DATA_TYPE",
         "TYPE_NAME", "PRECISION", "LENGTH", "SCALE", "RADIX", "NULLABLE", "REMARKS", "COLUMN_DEF", "SQL_DATA_TYPE",
-        "SQL_DATETIME_SUB", "CHAR_OCTET_LENGTH", "ORDINAL_POSITION", "IS_NULLABLE", *typed, *added, "SS_DATA_TYPE",
+        "SQL_DATETIME_SUB", "CHAR_OCTET_LENGTH", "ORDINAL_POSITION", "IS_NULLABLE", *type_columns, *added_types,
+        "SS_DATA_TYPE",
     )  # fmt: skip
-    types, found = _type_names(call), _objects(call, ("P",))
+    types, procedures = _type_names(call), _objects(call, ("P",))
     returned: Record = {
         "name": "@RETURN_VALUE",
         "user_type_id": TYPE_IDS["int"],
@@ -256,7 +261,7 @@ def _procedure_columns(call: ProcedureCall) -> None:
     for row in _rows(call, "sys.parameters"):
         parameters[row["object_id"]].append(row)
     rows: list[tuple[Scalar, ...]] = []
-    for number, (schema, name, _) in found.items():
+    for number, (schema, name, _) in procedures.items():
         if not (
             _matches(call.arguments.get("@procedure_name"), name)
             and _matches(call.arguments.get("@procedure_owner"), schema)
@@ -271,7 +276,7 @@ def _procedure_columns(call: ProcedureCall) -> None:
             rows.append(
                 (_database(call), schema, f"{to_text(name)};1", row["name"], way, code, types.get(row["user_type_id"]),
                  precision, length, scale, radix, int(place > 0), None, None, 9 if sub else code, sub, octets, place,
-                 "YES" if place else "NO", *(None for _ in (*typed, *added)), tds)
+                 "YES" if place else "NO", *(None for _ in (*type_columns, *added_types)), tds)
             )  # fmt: skip
     call.show(names, sorted(rows, key=lambda row: (to_text(row[1]), to_text(row[2]), int(str(row[17])))))
 

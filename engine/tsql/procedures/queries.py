@@ -29,16 +29,16 @@ def show_query(call: ProcedureCall) -> None:
     """Show the rows of the procedure's queries, in which its parameters are variables. Raises their errors."""
     machine, scope = call.machine, call.machine.scope
     text, quiet = _QUERIES[call.name]
-    own = {
+    own_values = {
         name: DeclaredVariable("int", value)
         if name in call.integers
         else DeclaredVariable("nvarchar(4000)", value if value is None else to_text(value))
         for name in re.findall(r"@\w+", re.sub(r"'[^']*'", "", text))
         for value in [call.get(name)]
     }
-    own["@qualifier"] = DeclaredVariable("nvarchar(128)", call.database or machine.session.database)
+    own_values["@qualifier"] = DeclaredVariable("nvarchar(128)", call.database or machine.session.database)
     outside, chained = scope.variables, machine.chained
-    scope.variables, machine.chained = own, True
+    scope.variables, machine.chained = own_values, True
     try:
         for query in text.split(";\n"):
             condition = re.match(r"IF (@\w+) ", query)

@@ -130,8 +130,8 @@ def call(table: exp.Table) -> None:
     if packed is not None:
         _replace_with_packed(table, packed, _alias_columns(table) or _columns_of(name, arguments))
         return
-    position, known = SIMULATED.get(name, (0, ()))
-    if known and position < len(arguments) and arguments[position].name.upper() not in known:
+    position, known_columns = SIMULATED.get(name, (0, ()))
+    if known_columns and position < len(arguments) and arguments[position].name.upper() not in known_columns:
         raise UnsimulatedFeatureError(f"{name} of {arguments[position].name or arguments[position].sql()}")
     parts = (*(part.name for part in (table.args.get("db"),) if part is not None), *parts)
     alias = table.alias or name
@@ -235,15 +235,15 @@ def _apply_packed(
     ):
         raise UnsimulatedFeatureError("CROSS APPLY and OUTER APPLY of SELECT *")
     names = columns or [projection_name(projection) for projection in first_expression.expressions]
-    inside = [f"c{index}" for index in range(len(names))]
+    inner_names = [f"c{index}" for index in range(len(names))]
     first_expression.set(
         "expressions",
         [
-            exp.alias_(_value(one), name, quoted=True)
-            for name, one in zip(inside, first_expression.expressions, strict=True)
+            exp.alias_(_value(expression), name, quoted=True)
+            for name, expression in zip(inner_names, first_expression.expressions, strict=True)
         ],
     )
-    packed_columns = [_column("q", name) for name in inside]
+    packed_columns = [_column("q", name) for name in inner_names]
     packed = exp.Select(expressions=[exp.Anonymous(this="pack", expressions=packed_columns)])
     table_alias = exp.TableAlias(this=exp.to_identifier("q", quoted=True))
     packed.set("from_", exp.From(this=exp.Subquery(this=inner.copy(), alias=table_alias)))
@@ -328,14 +328,16 @@ def _replace_with_packed(table: exp.Table, values: exp.Expr, names: Sequence[str
     lateral = _pack_rows(values, alias)
     lateral.set("joins", table.args.get("joins"))
     table.replace(lateral)
-    if any(isinstance(one, exp.Star) for one in select.expressions) and not select.args.get("joins"):
+    if any(isinstance(projection, exp.Star) for projection in select.expressions) and not select.args.get(
+        "joins"
+    ):
         select.set("expressions", [_column(alias, name) for name in names])
     _substitute(select, exp.Join(this=lateral.copy()), alias, _unpack_columns(alias, names))
 
 
 def _pack_rows(values: exp.Expr, alias: str) -> exp.Lateral:
-    named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
-    lateral = exp.Lateral(this=exp.Anonymous(this="json_each", expressions=[values]), alias=named)
+    table_alias = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
+    lateral = exp.Lateral(this=exp.Anonymous(this="json_each", expressions=[values]), alias=table_alias)
     lateral.meta[PACKED] = True
     return lateral
 
@@ -427,10 +429,14 @@ def _value(projection: exp.Expr) -> exp.Expr:
 def _aggregates(value: exp.Expr) -> bool:
     """Return whether *value* contains an aggregate of this query that is no window function."""
     for node in value.find_all(exp.AggFunc, exp.Anonymous):
-        named = isinstance(node, exp.AggFunc) or str(node.this).lower() in _AGGREGATES
-        if named and not isinstance(node.parent, exp.Window) and node.find_ancestor(exp.Select) is None:
+        is_aggregate = isinstance(node, exp.AggFunc) or str(node.this).lower() in _AGGREGATES
+        if (
+            is_aggregate
+            and not isinstance(node.parent, exp.Window)
+            and node.find_ancestor(exp.Select) is None
+        ):
             return True
-        if named and node.find_ancestor(exp.Select) is value.find_ancestor(exp.Select):
+        if is_aggregate and node.find_ancestor(exp.Select) is value.find_ancestor(exp.Select):
             return not isinstance(node.parent, exp.Window)
     return False
 
@@ -453,15 +459,15 @@ def _add_condition(select: exp.Select, condition: exp.Expr) -> None:
 
 def _substitute(select: exp.Select, join: exp.Join, alias: str, uses: Mapping[str, exp.Expr]) -> None:
     """Replace every column of the applied table in *select* by its expression."""
-    known = {name.lower(): value for name, value in uses.items()}
-    sizes = {name: size(value) for name, value in known.items()}
+    values_by_name = {name.lower(): value for name, value in uses.items()}
+    sizes = {name: size(value) for name, value in values_by_name.items()}
     copied = 0
     _expand_stars(select, alias, uses)
     for column in list(select.find_all(exp.Column)):
         table = column.table.lower()
         if column.find_ancestor(exp.Lateral) is join.this or (table and table != alias.lower()):
             continue
-        value = known.get(column.name.lower())
+        value = values_by_name.get(column.name.lower())
         if value is None:
             if table:
                 raise UnsimulatedFeatureError(f"the column {column.sql()} of an applied table")
@@ -481,10 +487,10 @@ def _expand_stars(select: exp.Select, alias: str, uses: Mapping[str, exp.Expr]) 
     """Replace x.* of the applied table by its columns. A bare * stays."""
     expressions: list[exp.Expr] = []
     for projection in select.expressions:
-        mine = projection.is_star and projection.find(exp.Column) is not None
+        is_own_star = projection.is_star and projection.find(exp.Column) is not None
         if isinstance(projection, exp.Star):
             raise UnsimulatedFeatureError("SELECT * with CROSS APPLY or OUTER APPLY of a derived table")
-        if mine and projection.find(exp.Column).table.lower() == alias.lower():
+        if is_own_star and projection.find(exp.Column).table.lower() == alias.lower():
             expressions += [
                 exp.alias_(exp.Paren(this=value.copy()), name, quoted=True) for name, value in uses.items()
             ]

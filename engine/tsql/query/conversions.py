@@ -65,10 +65,10 @@ INSERTED: Final = "made"
 
 def check_collations(operation: str, *values: exp.Expr) -> None:
     """Raise 468 for two texts with different explicit collations [DOC: collation precedence]."""
-    named = [name for name in map(_explicit_collation, values) if name]
-    for other in named[1:]:
-        if other.lower() != named[0].lower():
-            raise SqlError(468, named[0], other, operation)
+    collation_names = [name for name in map(_explicit_collation, values) if name]
+    for other_name in collation_names[1:]:
+        if other_name.lower() != collation_names[0].lower():
+            raise SqlError(468, collation_names[0], other_name, operation)
 
 
 def _explicit_collation(node: exp.Expr) -> str:
@@ -215,13 +215,13 @@ def _check_window(node: exp.Expr) -> None:
         raise SqlError(10752, name.lower())
     if framed and order is None:
         raise SqlError(10756)
-    given = list(function.args.values())[:2] if not anonymous else function.expressions[:2]
-    if name.lower() == "ntile" and given and _sign(given[0]) in (-1, 0):
+    given_arguments = list(function.args.values())[:2] if not anonymous else function.expressions[:2]
+    if name.lower() == "ntile" and given_arguments and _sign(given_arguments[0]) in (-1, 0):
         raise SqlError(4116)
     if name.lower() in ("lag", "lead") and _sign(function.args.get("offset")) == -1:
         raise SqlError(8730)
-    if order is not None and any(isinstance(one.this, exp.Literal) for one in order.expressions):
-        raise SqlError(5309 if any(one.this.is_string for one in order.expressions) else 5308)
+    if order is not None and any(isinstance(term.this, exp.Literal) for term in order.expressions):
+        raise SqlError(5309 if any(term.this.is_string for term in order.expressions) else 5308)
     if isinstance(function.this, exp.Distinct):
         raise SqlError(10759)
 

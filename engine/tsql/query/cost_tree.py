@@ -18,9 +18,9 @@ Assumed: SQLite copies a CTE at each use.
 
 def cost_of(tree: exp.Expr) -> QueryCost:
     """Return the cost of the query from the text that SQLite will run. Raises SqlError 8623."""
-    named = {column.name.lower() for column in tree.find_all(exp.Column)}
+    column_names = {column.name.lower() for column in tree.find_all(exp.Column)}
     star = tree.find(exp.Star) is not None
-    return replace(_CostReader().query(tree), columns_named=COST_MAX if star else len(named))
+    return replace(_CostReader().query(tree), columns_named=COST_MAX if star else len(column_names))
 
 
 class _CostReader:
@@ -71,15 +71,15 @@ class _CostReader:
 
     def _select(self, select: exp.Select) -> QueryCost:
         listed = list(_list_sources(select))
-        own = [node.alias_or_name.lower() for node, _ in listed]
-        tables = {name: self._table(node) for name, (node, _) in zip(own, listed, strict=True)}
+        source_names = [node.alias_or_name.lower() for node, _ in listed]
+        tables = {name: self._table(node) for name, (node, _) in zip(source_names, listed, strict=True)}
         clause = select.args.get("where")
         common = list(_conjuncts(clause.this if clause is not None else None))
         for _, join in listed:
             if join is not None and not join.side:
                 common += _conjuncts(join.args.get("on"))
         sources = tuple(
-            self._source(node, join, own[: index + 1], tables, common)
+            self._source(node, join, source_names[: index + 1], tables, common)
             for index, (node, join) in enumerate(listed)
         )
         filtering = [clause, *(join.args.get("on") for _, join in listed if join is not None)]
@@ -92,11 +92,11 @@ class _CostReader:
             for listed_node, _ in listed
             if _is_packed(listed_node)
         )
-        filters = self._expressions(filtering, own, inner)
-        calls = self._expressions(showing, own, inner)
-        grouped_by = _grouped_by(select, own)
+        filters = self._expressions(filtering, source_names, inner)
+        calls = self._expressions(showing, source_names, inner)
+        grouped_by = _grouped_by(select, source_names)
         totals = [node for value in showing for node in _totals(value)] if grouped_by is not None else []
-        group_calls = calls - self._expressions(totals, own, []) if grouped_by is not None else 0
+        group_calls = calls - self._expressions(totals, source_names, []) if grouped_by is not None else 0
         grouped = select.args.get("group") is not None
         ordered = len([key for key in ("order", "group", "distinct") if select.args.get(key) is not None])
         return QueryCost(
@@ -106,7 +106,8 @@ class _CostReader:
             grouped_by=grouped_by,
             filters=filters,
             inner=tuple(inner),
-            sorts=ordered + len([window for each in select.expressions for window in _list_sorts(each)]),
+            sorts=ordered
+            + len([window for projection in select.expressions for window in _list_sorts(projection)]),
             one_row=not grouped and bool(sources) and _aggregates(select),
             most=_read_row_limit(select),
             most_by=_read_limit_parameter(select),
@@ -169,16 +170,16 @@ class _CostReader:
     ) -> int:
         """Return the number of calls in the expressions. Queries in them are appended to *inner*."""
         calls = 0
-        left = [part for node in nodes for part in (node if isinstance(node, list) else [node])]
-        while left:
-            node = left.pop()
+        remaining_nodes = [part for node in nodes for part in (node if isinstance(node, list) else [node])]
+        while remaining_nodes:
+            node = remaining_nodes.pop()
             if not isinstance(node, exp.Expr):
                 continue
             if isinstance(node, exp.Query):
                 inner.append((self.query(node), _correlated(node)))
                 continue
             calls += int(isinstance(node, exp.Anonymous | exp.AggFunc | exp.Like))
-            left += node.iter_expressions()
+            remaining_nodes += node.iter_expressions()
         return calls
 
 
@@ -212,15 +213,15 @@ def _grouped_by(select: exp.Expr, source_names: list[str]) -> tuple[int, ...] | 
 
 def _totals(value: object) -> Iterator[exp.Expr]:
     """Yield the aggregates in expressions that read every row, without window functions."""
-    left = [value]
-    while left:
-        node = left.pop()
+    remaining_nodes = [value]
+    while remaining_nodes:
+        node = remaining_nodes.pop()
         if isinstance(node, list):
-            left += node
+            remaining_nodes += node
         elif _is_total(node):
             yield node
         elif isinstance(node, exp.Expr) and not isinstance(node, exp.Query | exp.Window):
-            left += node.iter_expressions()
+            remaining_nodes += node.iter_expressions()
 
 
 def _is_total(node: object) -> TypeGuard[exp.Expr]:
@@ -235,9 +236,13 @@ def _list_passed_columns(
     """Return (name, table, column) of the result columns that are unchanged columns of the only table."""
     if len(sources) != 1 or not sources[0].table:
         return ()
-    named = ((shown.alias_or_name.lower(), shown.unalias()) for shown in select.expressions)
+    named_columns = (
+        (projection.alias_or_name.lower(), projection.unalias()) for projection in select.expressions
+    )
     return tuple(
-        (name, sources[0].table, value.name.lower()) for name, value in named if isinstance(value, exp.Column)
+        (name, sources[0].table, value.name.lower())
+        for name, value in named_columns
+        if isinstance(value, exp.Column)
     )
 
 
@@ -266,13 +271,13 @@ def _list_joined_sources(node: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Join | 
 
 
 def _conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
-    left = [condition]
-    while left:
-        node = left.pop()
+    remaining_nodes = [condition]
+    while remaining_nodes:
+        node = remaining_nodes.pop()
         if isinstance(node, exp.And):
-            left += [node.this, node.expression]
+            remaining_nodes += [node.this, node.expression]
         elif isinstance(node, exp.Paren):
-            left.append(node.this)
+            remaining_nodes.append(node.this)
         elif node is not None:
             yield node
 
@@ -318,8 +323,10 @@ def _unwrap(node: exp.Expr) -> exp.Expr:
 def _correlated(query: exp.Expr) -> bool:
     """Return whether *query* refers to an outer query."""
     tables = (exp.Table, exp.Subquery, exp.CTE)
-    inside = {node.alias_or_name.lower() for node in query.find_all(*tables)}
-    return any(column.table and column.table.lower() not in inside for column in query.find_all(exp.Column))
+    inner_names = {node.alias_or_name.lower() for node in query.find_all(*tables)}
+    return any(
+        column.table and column.table.lower() not in inner_names for column in query.find_all(exp.Column)
+    )
 
 
 def _aggregates(select: exp.Select) -> bool:
@@ -349,6 +356,6 @@ def _read_limit_parameter(query: exp.Expr) -> tuple[str, bool] | None:
     value = limit.expression if limit is not None else None
     if isinstance(value, exp.Anonymous) and value.name == "t_row_limit":
         value = value.expressions[0]
-    counted = isinstance(value, exp.Anonymous) and value.name == "t_len" and len(value.expressions) == 1
-    named = value.expressions[0] if counted and value is not None else value
-    return (named.name, counted) if isinstance(named, exp.Placeholder) else None
+    is_count = isinstance(value, exp.Anonymous) and value.name == "t_len" and len(value.expressions) == 1
+    limit_parameter = value.expressions[0] if is_count and value is not None else value
+    return (limit_parameter.name, is_count) if isinstance(limit_parameter, exp.Placeholder) else None

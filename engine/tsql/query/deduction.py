@@ -114,13 +114,13 @@ class _Deducer:
         self.kinds: dict[int, dict[int, SqlType]] = {}
         """Types of the operands by their position, by the position of the query."""
         for node in parameters:
-            other = self.other_operand(node)
-            if other is not None:
+            other_node = self.other_operand(node)
+            if other_node is not None:
                 for query in _queries_around(node):
-                    self.operands.setdefault(_position(query), []).append(other)
+                    self.operands.setdefault(_position(query), []).append(other_node)
 
     def deduce(self, node: exp.Parameter) -> Deduction:
-        name, shown = variable_name(node), f"@{node.name}"
+        name, shown_name = variable_name(node), f"@{node.name}"
         inner = _outermost(node)
         parent = inner.parent
         if isinstance(parent, _COUNTS):
@@ -133,15 +133,15 @@ class _Deducer:
         if inserted is not None:
             return Deduction(name, inserted)
         if isinstance(parent, exp.Select | exp.Alias) or _is_alias(parent):
-            raise SqlError(11506, shown, "sql_variant", "xml")
+            raise SqlError(11506, shown_name, "sql_variant", "xml")
         if isinstance(parent, _TYPED):
-            kind = self.operand_type(node, shown)
+            kind = self.operand_type(node, shown_name)
             kind = kind if isinstance(parent, (*_COMPARED, exp.In)) else generalize(kind)
             assigned = _is_assignment(parent) and parent.this is inner
             return Deduction(name, kind, is_read=not assigned, is_written=assigned)
         if isinstance(parent, exp.Is):
-            raise SqlError(11502, shown)
-        raise UnsimulatedFeatureError(f"the type of the undeclared parameter {shown} at this place")
+            raise SqlError(11502, shown_name)
+        raise UnsimulatedFeatureError(f"the type of the undeclared parameter {shown_name} at this place")
 
     def inserted_type(self, node: exp.Expr) -> SqlType | None:
         """Return the type of the column into which INSERT puts the value; None for another place."""
@@ -153,11 +153,13 @@ class _Deducer:
             return None
         position = next(index for index, item in enumerate(holder.expressions) if item is node)
         target = self.tree.this
-        named = isinstance(target, exp.Schema)
-        columns = self.columns_of(table_ref(target.this if named else target), not named) or ()
-        if named:
-            wanted = target.expressions[position].name.lower()
-            return next((kind for name, kind in columns if name.lower() == wanted), None)
+        has_column_list = isinstance(target, exp.Schema)
+        columns = (
+            self.columns_of(table_ref(target.this if has_column_list else target), not has_column_list) or ()
+        )
+        if has_column_list:
+            column_name = target.expressions[position].name.lower()
+            return next((kind for name, kind in columns if name.lower() == column_name), None)
         if position >= len(columns):
             raise SqlError(213)
         return columns[position][1]
@@ -167,27 +169,29 @@ class _Deducer:
         inner = _outermost(node)
         if not isinstance(inner.parent, _TYPED):
             return None
-        others = [
+        other_operands = [
             value for value in islice(inner.parent.iter_expressions(), _OPERANDS_MAX) if value is not inner
         ]
-        typed = (value for value in others if _position(value.unnest()) not in self.parameters)
-        return next(typed, others[0] if others else None)
+        typed_operands = (
+            value for value in other_operands if _position(value.unnest()) not in self.parameters
+        )
+        return next(typed_operands, other_operands[0] if other_operands else None)
 
     def operand_type(self, node: exp.Parameter, shown: str) -> SqlType:
         """Return the type of the operand next to the parameter. Raise 11502 or 11503."""
-        other = self.other_operand(node)
-        if other is None:
+        other_node = self.other_operand(node)
+        if other_node is None:
             raise SqlError(11502, shown)
         for query in _queries_around(node):
-            kind = self.types_in(query).get(_position(other))
+            kind = self.types_in(query).get(_position(other_node))
             if kind is not None:
                 return kind
         untyped = next(
-            (item for item in other.find_all(exp.Parameter) if _position(item) in self.parameters), None
+            (item for item in other_node.find_all(exp.Parameter) if _position(item) in self.parameters), None
         )
         if untyped is not None:
             raise SqlError(11503, shown, f"@{untyped.name}")
-        if isinstance(other, exp.Null):
+        if isinstance(other_node, exp.Null):
             raise SqlError(11502, shown)
         raise UnsimulatedFeatureError(f"the type of the undeclared parameter {shown} at this place")
 

@@ -42,15 +42,15 @@ def expand_stars(select: exp.Select, space: Space) -> None:
     projections: list[exp.Expr] = []
     for projection in select.expressions:
         table = projection.args.get("table") if isinstance(projection, exp.Column) else None
-        chosen = [s for s in space.sources if table is None or s.name.lower() == table.name.lower()]
-        if not projection.is_star or any(source.columns is None for source in chosen):
+        chosen_sources = [s for s in space.sources if table is None or s.name.lower() == table.name.lower()]
+        if not projection.is_star or any(source.columns is None for source in chosen_sources):
             projections.append(projection)
             continue
         projections += [
             exp.column(
                 exp.to_identifier(name, quoted=True), table=exp.to_identifier(source.name, quoted=True)
             )
-            for source in chosen
+            for source in chosen_sources
             for name, _ in source.columns or ()
         ]
     select.set("expressions", projections)
@@ -82,11 +82,11 @@ def _is_fragment(value: exp.Expr) -> bool:
 
 def _options(clause: exp.Expr) -> dict[str, str | None]:
     """Return the options of FOR JSON; ROOT has its name as the value."""
-    found: dict[str, str | None] = {}
+    options_by_name: dict[str, str | None] = {}
     for option in clause.expressions:
         value = option.this.args.get("expression")
-        found[option.this.name.upper()] = value.name if isinstance(value, exp.Expr) else None
-    return found
+        options_by_name[option.this.name.upper()] = value.name if isinstance(value, exp.Expr) else None
+    return options_by_name
 
 
 def rewrite_for_json(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.Select | None:
@@ -95,12 +95,14 @@ def rewrite_for_json(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.
     *unnamed*: alias for columns without a name.
     """
     options = _options(clause)
-    auto, nulls, bare = (word in options for word in ("AUTO", "INCLUDE_NULL_VALUES", "WITHOUT_ARRAY_WRAPPER"))
+    auto, nulls, is_unwrapped = (
+        word in options for word in ("AUTO", "INCLUDE_NULL_VALUES", "WITHOUT_ARRAY_WRAPPER")
+    )
     if set(options) - {"AUTO", "PATH", "ROOT", "INCLUDE_NULL_VALUES", "WITHOUT_ARRAY_WRAPPER"}:
         return None
     if auto and select.args.get("from_") is None:
         raise SqlError(13600)
-    if bare and "ROOT" in options:
+    if is_unwrapped and "ROOT" in options:
         raise SqlError(13620)
     projections = list(select.expressions)
     if any(projection.is_star or KIND not in projection.meta for projection in projections):
@@ -110,7 +112,7 @@ def rewrite_for_json(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.
         raise SqlError(13605)
     values = [p.expression if isinstance(p, exp.EQ) else p.unalias() for p in projections]
     noted = [(p.meta[KIND][0], p.meta[KIND][2]) for p in projections]
-    literals = [_literal(exp.column(f"x{place}"), *one) for place, one in enumerate(noted)]
+    literals = [_literal(exp.column(f"x{place}"), *literal_kind) for place, literal_kind in enumerate(noted)]
     levels = _levels(projections, names) if auto else [("", list(enumerate(names)))]
     if levels is None:
         return None
@@ -119,15 +121,19 @@ def rewrite_for_json(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.
     select.set("expressions", columns)
     objects = [_object(members, literals, nulls, nested=not auto) for _, members in levels]
     titles = _titles(select, [name for name, _ in levels])
-    joined = exp.Anonymous(this="group_concat", expressions=[_call("json_levels", *objects), text(",")])
+    joined_objects = exp.Anonymous(
+        this="group_concat", expressions=[_call("json_levels", *objects), text(",")]
+    )
     root = text(options["ROOT"] or "root") if "ROOT" in options else exp.Null()
-    shown = _call("json_rows", joined, text(json.dumps(titles)), root, exp.Literal.number(int(bare)))
+    rows_call = _call(
+        "json_rows", joined_objects, text(json.dumps(titles)), root, exp.Literal.number(int(is_unwrapped))
+    )
     rows = exp.Subquery(this=select.copy(), alias=exp.TableAlias(this=exp.to_identifier("s")))
-    some = exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
+    has_rows = exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
     return exp.Select(
-        expressions=[exp.alias_(shown, COLUMN, quoted=True)],
+        expressions=[exp.alias_(rows_call, COLUMN, quoted=True)],
         from_=exp.From(this=rows),
-        having=exp.Having(this=some),
+        having=exp.Having(this=has_rows),
     )
 
 
@@ -152,11 +158,11 @@ def infer_constructor(binder: Binder, node: exp.Expr) -> SqlType:
     """
     step = 2 if str(node.this).lower() == "json_object_text" else 1
     for place, value in enumerate(list(node.expressions[1:])):
-        kind, made = binder.expr(value), current(node.expressions[place + 1])
+        kind, json_kind = binder.expr(value), current(node.expressions[place + 1])
         if place % step == step - 1:
-            literal = _literal(made.copy(), kind, _is_fragment(made), prefix="")
+            literal = _literal(json_kind.copy(), kind, _is_fragment(json_kind), prefix="")
             literal.meta[INSERTED] = True
-            made.replace(literal)
+            json_kind.replace(literal)
     return nvarchar(MAX)
 
 
@@ -168,14 +174,14 @@ def _literal(value: exp.Expr, kind: SqlType | None, fragment: bool, prefix: str 
         style = exp.Literal.number(_STYLES[kind.name]) if kind.name in _STYLES else exp.Null()
         value = _call("convert", text("varchar(60)"), value, style, text(kind), prefix=prefix)
     # money is a number in all public output, although the table of types in the documentation says string
-    written = "bit" if kind.name == "bit" else "number" if kind.is_number else kind.name
-    return _call("json_literal", value, text(written), exp.Literal.number(0), prefix=prefix)
+    kind_name = "bit" if kind.name == "bit" else "number" if kind.is_number else kind.name
+    return _call("json_literal", value, text(kind_name), exp.Literal.number(0), prefix=prefix)
 
 
 def _object(members: list[tuple[int, str]], literals: list[exp.Expr], nulls: bool, nested: bool) -> exp.Expr:
     """Return the call that builds the object of a row. *nested*: a dot in a name opens an object (PATH)."""
     template: JsonTemplate = []
-    seen: set[tuple[str, ...]] = set()
+    used_paths: set[tuple[str, ...]] = set()
     before: tuple[str, ...] = ()
     for number, (_, name) in enumerate(members):
         path = tuple(name.split(".")) if nested else (name,)
@@ -183,20 +189,22 @@ def _object(members: list[tuple[int, str]], literals: list[exp.Expr], nulls: boo
             raise SqlError(13603, name)
         for depth in range(1, len(path) + 1):
             is_open = depth < len(path) and before[:depth] == path[:depth] and len(before) > depth
-            if nested and path[:depth] in seen and not is_open:
+            if nested and path[:depth] in used_paths and not is_open:
                 raise SqlError(13601, name)
-            seen.add(path[:depth])
-        held = template
+            used_paths.add(path[:depth])
+        current_level = template
         for step in path[:-1]:
-            if not held or held[-1][0] != step:
-                held.append((step, []))
-            inner = held[-1][1]
+            if not current_level or current_level[-1][0] != step:
+                current_level.append((step, []))
+            inner = current_level[-1][1]
             assert isinstance(inner, list)
-            held = inner
-        held.append((path[-1], number))
+            current_level = inner
+        current_level.append((path[-1], number))
         before = path
-    written = [literals[place].copy() for place, _ in members]
-    return _call("json_object_of", text(json.dumps(template)), exp.Literal.number(int(nulls)), *written)
+    member_literals = [literals[place].copy() for place, _ in members]
+    return _call(
+        "json_object_of", text(json.dumps(template)), exp.Literal.number(int(nulls)), *member_literals
+    )
 
 
 def _levels(projections: list[exp.Expr], names: list[str]) -> list[tuple[str, list[tuple[int, str]]]] | None:
@@ -205,32 +213,32 @@ def _levels(projections: list[exp.Expr], names: list[str]) -> list[tuple[str, li
     Return None for an expression above the last level, which the comparison of rows could not use.
     """
     levels: dict[str, list[tuple[int, str]]] = {}
-    own: list[str] = []
+    own_names: list[str] = []
     deepest = ""
     for place, (projection, name) in enumerate(zip(projections, names, strict=True)):
         source = str(projection.meta[KIND][1])
         deepest = source if source and source not in levels else deepest
         if not source:
-            own.append(deepest)
+            own_names.append(deepest)
         levels.setdefault(source or deepest, []).append((place, name))
     if "" in levels and len(levels) > 1:
         first = levels.pop("")
         top = next(iter(levels))
         levels[top] = first + levels[top]
-        own = [level or top for level in own]
-    if len(levels) > 1 and set(own) - {list(levels)[-1]}:
+        own_names = [level or top for level in own_names]
+    if len(levels) > 1 and set(own_names) - {list(levels)[-1]}:
         return None
     return list(levels.items())
 
 
 def _titles(select: exp.Select, sources: list[str]) -> list[str]:
     """Return the names of the arrays of AUTO: the alias of a table, or its name in the query."""
-    shown = {
+    title_map = {
         str(table.alias_or_name).lower(): str(table.meta[ELEMENT_NAME])
         for table in select.find_all(exp.Table)
         if ELEMENT_NAME in table.meta
     }
-    return [shown.get(source.lower(), source) for source in sources]
+    return [title_map.get(source.lower(), source) for source in sources]
 
 
 # --- FOR XML PATH, RAW and, for one table, AUTO -----------------------------------------------------------
@@ -308,21 +316,25 @@ def rewrite_for_xml(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.S
         "expressions", [exp.alias_(value, f"x{place}", quoted=True) for place, value in enumerate(values)]
     )
     space = exp.Literal.string(_XSI) if nil else exp.Null()
-    own = _attributes(items)
+    own_attributes = _attributes(items)
     if nil and "ROOT" not in options:
-        own = _call_forxml("xml_join", space.copy(), own)
-    joined: exp.Expr = exp.Anonymous(
+        own_attributes = _call_forxml("xml_join", space.copy(), own_attributes)
+    joined_rows: exp.Expr = exp.Anonymous(
         this="group_concat",
         expressions=[
-            _call_forxml("xml_row", exp.Literal.string(encode_name(tag or "")), own, _content(items, nil)),
+            _call_forxml(
+                "xml_row", exp.Literal.string(encode_name(tag or "")), own_attributes, _content(items, nil)
+            ),
             exp.Literal.string(" " if names == ["data()"] else ""),
         ],
     )
     if "ROOT" in options:
         root = exp.Literal.string(options["ROOT"] or "root")
-        joined = _call_forxml("xml_row", root, space, joined)
+        joined_rows = _call_forxml("xml_row", root, space, joined_rows)
     rows = exp.Subquery(this=select.copy(), alias=exp.TableAlias(this=exp.to_identifier("s")))
-    outer = exp.Select(expressions=[exp.alias_(joined, XML_COLUMN, quoted=True)], from_=exp.From(this=rows))
+    outer = exp.Select(
+        expressions=[exp.alias_(joined_rows, XML_COLUMN, quoted=True)], from_=exp.From(this=rows)
+    )
     outer.meta[MARK] = "TYPE" in options
     return outer
 
@@ -369,18 +381,18 @@ def _check_attributes(names: list[str]) -> None:
     """Raise 6852 for an attribute after an element on the same level."""
     elements: set[tuple[str, ...]] = set()
     for name in names:
-        *above, last = name.split("/")
-        if last.startswith("@") and tuple(above) in elements:
+        *parent_names, last = name.split("/")
+        if last.startswith("@") and tuple(parent_names) in elements:
             raise SqlError(6852, name)
-        for depth in range(len(above) + 1):
-            if depth < len(above) or not last.startswith("@"):
-                elements.add(tuple(above[:depth]))
+        for depth in range(len(parent_names) + 1):
+            if depth < len(parent_names) or not last.startswith("@"):
+                elements.add(tuple(parent_names[:depth]))
 
 
 def encode_name(name: str) -> str:
     """Return a name in XML form, with _x0020_ for a space."""
-    shown = re.sub(r"[^\w.:\-]", lambda match: f"_x{ord(match[0]):04X}_", name)
-    return re.sub(r"^[\d.\-]", lambda match: f"_x{ord(match[0]):04X}_", shown)
+    encoded_name = re.sub(r"[^\w.:\-]", lambda match: f"_x{ord(match[0]):04X}_", name)
+    return re.sub(r"^[\d.\-]", lambda match: f"_x{ord(match[0]):04X}_", encoded_name)
 
 
 def _path(name: str, divided: bool = True) -> tuple[str, ...]:
@@ -390,19 +402,19 @@ def _path(name: str, divided: bool = True) -> tuple[str, ...]:
 
 def order_by_values(select: exp.Select, names: list[str], values: list[exp.Expr]) -> None:
     """Replace column aliases in ORDER BY by their expressions, because the aliases will be removed."""
-    known = {name.lower(): value for name, value in zip(names, values, strict=True) if name}
+    values_by_name = {name.lower(): value for name, value in zip(names, values, strict=True) if name}
     order = select.args.get("order")
     for ordered in order.expressions if order is not None else ():
         column = ordered.this.this if isinstance(ordered.this, exp.Collate) else ordered.this
-        if isinstance(column, exp.Column) and not column.table and column.name.lower() in known:
-            ordered.set("this", known[column.name.lower()].copy())
+        if isinstance(column, exp.Column) and not column.table and column.name.lower() in values_by_name:
+            ordered.set("this", values_by_name[column.name.lower()].copy())
 
 
 def _attributes(items: list[_Item]) -> exp.Expr:
-    found = [item for item in items if len(item.path) == 1 and item.path[0].startswith("@")]
+    attribute_items = [item for item in items if len(item.path) == 1 and item.path[0].startswith("@")]
     parts = [
         _call_forxml("xml_attribute", exp.Literal.string(encode_name(i.path[0][1:])), i.content)
-        for i in found
+        for i in attribute_items
     ]
     return _call_forxml("xml_join", *parts) if parts else exp.Null()
 
@@ -412,15 +424,15 @@ def _content(items: list[_Item], nil: bool) -> exp.Expr:
     parts: list[exp.Expr] = []
     inner = [item for item in items if not (item.path and item.path[0].startswith("@"))]
     for name, group in groupby(inner, key=lambda item: item.path[0] if item.path else ""):
-        together = [item.strip_path_step() if name else item for item in group]
+        joined_items = [item.strip_path_step() if name else item for item in group]
         mark = _MARKS.fullmatch(name)
         if mark is not None:
-            kind, of = exp.Literal.string(mark[1]), exp.Literal.string(mark[2])
-            parts += [_call_forxml("xml_mark", kind, of, item.content) for item in together]
+            kind, mark_text = exp.Literal.string(mark[1]), exp.Literal.string(mark[2])
+            parts += [_call_forxml("xml_mark", kind, mark_text, item.content) for item in joined_items]
         elif name:
             tag = exp.Literal.string(encode_name(name))
-            make = "xml_nil" if nil and not any(item.path for item in together) else "xml_element"
-            parts.append(_call_forxml(make, tag, _attributes(together), _content(together, nil)))
+            make = "xml_nil" if nil and not any(item.path for item in joined_items) else "xml_element"
+            parts.append(_call_forxml(make, tag, _attributes(joined_items), _content(joined_items, nil)))
         else:
-            parts += [item.content for item in together]
+            parts += [item.content for item in joined_items]
     return _call_forxml("xml_join", *parts) if parts else exp.Null()

@@ -111,7 +111,7 @@ def _combine_units(is_cube: bool, units: Sets) -> Sets:
         if is_cube
         else (units[:size] for size in sizes)
     )
-    return [[column for unit in some for column in unit] for some in chosen]
+    return [[column for unit in unit_group for column in unit] for unit_group in chosen]
 
 
 def _evaluate_grouping(node: exp.Expr, everything: set[str], grouped_columns: set[str]) -> exp.Expr:
@@ -147,9 +147,9 @@ def _expand_grouping_sets(select: exp.Select, sets: Sets) -> exp.Select:
     for key in _OUTSIDE:
         outer.set(key, select.args.get(key))
         select.set(key, None)
-    everything = {_canonical(column) for expressions in sets for column in expressions}
+    all_columns = {_canonical(column) for expressions in sets for column in expressions}
     copies = [
-        _copy_for_grouping_set(select, [*values, *hidden], everything, expressions) for expressions in sets
+        _copy_for_grouping_set(select, [*values, *hidden], all_columns, expressions) for expressions in sets
     ]
     union: exp.Expr = copies[0]
     for copy in copies[1:]:
@@ -172,9 +172,9 @@ def _term(node: exp.Expr, names: list[str], hidden: list[exp.Expr]) -> exp.Expr:
     """Return an ORDER BY term as a column of the whole result."""
     if isinstance(node, exp.Literal) and not node.is_string:
         return node
-    known = [name.lower() for name in names]
-    if isinstance(node, exp.Column) and not node.table and node.name.lower() in known:
-        return exp.column(f"c{known.index(node.name.lower())}")
+    known_names = [name.lower() for name in names]
+    if isinstance(node, exp.Column) and not node.table and node.name.lower() in known_names:
+        return exp.column(f"c{known_names.index(node.name.lower())}")
     hidden.append(node)
     return exp.column(f"c{len(names) + len(hidden) - 1}")
 
@@ -184,16 +184,16 @@ def _copy_for_grouping_set(
 ) -> exp.Select:
     """Return the SELECT of one grouping set. Columns outside the set are NULL."""
     new_select = select.copy()
-    here = {_canonical(column) for column in grouping_set}
-    expressions = [_adapt_to_grouping_set(value.copy(), everything, here) for value in values]
-    counted = exp.alias_(exp.Count(this=exp.Star()), "n")  # a grouping over nothing returns one row
+    set_columns = {_canonical(column) for column in grouping_set}
+    expressions = [_adapt_to_grouping_set(value.copy(), everything, set_columns) for value in values]
+    row_count = exp.alias_(exp.Count(this=exp.Star()), "n")  # a grouping over nothing returns one row
     new_select.set(
         "expressions",
-        [*(exp.alias_(value, f"c{index}") for index, value in enumerate(expressions)), counted],
+        [*(exp.alias_(value, f"c{index}") for index, value in enumerate(expressions)), row_count],
     )
     having = new_select.args.get("having")
     if having is not None:
-        having.set("this", _adapt_to_grouping_set(having.this, everything, here))
+        having.set("this", _adapt_to_grouping_set(having.this, everything, set_columns))
     new_select.set(
         "group", exp.Group(expressions=[column.copy() for column in grouping_set]) if grouping_set else None
     )
@@ -203,8 +203,8 @@ def _copy_for_grouping_set(
 def _adapt_to_grouping_set(node: exp.Expr, everything: set[str], grouped_columns: set[str]) -> exp.Expr:
     if find_grouping_function(node):
         return _evaluate_grouping(node, everything, grouped_columns)
-    named = isinstance(node, exp.Anonymous) and str(node.this).lower() in AGGREGATES
-    if named or isinstance(node, exp.AggFunc | exp.Query | exp.Literal):
+    is_aggregate = isinstance(node, exp.Anonymous) and str(node.this).lower() in AGGREGATES
+    if is_aggregate or isinstance(node, exp.AggFunc | exp.Query | exp.Literal):
         return node
     key = _canonical(node)
     if key in everything:
@@ -259,7 +259,7 @@ class Grouping:
             if not self._has_known_columns(node):
                 return
         order = select.args.get("order")
-        ordered = [one.this for one in order.expressions] if order is not None else []
+        ordered = [term.this for term in order.expressions] if order is not None else []
         values = [value_of(projection) for projection in select.expressions]
         aggregates = group is not None or having is not None or any(map(_own_aggregate, (*values, *ordered)))
         if not aggregates:
@@ -268,9 +268,13 @@ class Grouping:
         places: list[tuple[int, exp.Expr]] = [(8120, value) for value in values]
         if having is not None:
             places.append((8121, having.this))
-        for one in ordered:
-            if not (isinstance(one, exp.Column) and not one.table and one.name.lower() in aliases):
-                places.append((8127, one))
+        for ordered_term in ordered:
+            if not (
+                isinstance(ordered_term, exp.Column)
+                and not ordered_term.table
+                and ordered_term.name.lower() in aliases
+            ):
+                places.append((8127, ordered_term))
         for number, node in places:
             self.problems += self._ungrouped(node, grouped, number)
 
@@ -295,9 +299,9 @@ class Grouping:
     def _ungrouped(self, node: exp.Expr, grouped: set[str], number: int) -> list[SqlError]:
         """Return an error for each part of an expression that is neither grouped nor in an aggregate."""
         problems: list[SqlError] = []
-        left = [node]
-        while left:
-            part = left.pop()
+        remaining_nodes = [node]
+        while remaining_nodes:
+            part = remaining_nodes.pop()
             if isinstance(part, exp.Query) or _is_aggregate(part):
                 continue
             if isinstance(part, exp.Star) and isinstance(part.parent, exp.Count):
@@ -307,7 +311,7 @@ class Grouping:
             elif isinstance(part, exp.Star | exp.Column):
                 problems += self._ungrouped_star(grouped, number)
             elif not (type(part) in self.grouped_kinds and self._canonical(part) in grouped):
-                left += reversed(_parts_of(part))
+                remaining_nodes += reversed(_parts_of(part))
         return problems
 
     def _ungrouped_star(self, grouped: set[str], number: int) -> list[SqlError]:
@@ -338,15 +342,15 @@ class Grouping:
         order = select.args.get("order")
         if order is None or select.args.get("distinct") is None:
             return
-        known = {str(projection.alias_or_name).lower() for projection in select.expressions}
-        known |= {self._canonical(value_of(projection)) for projection in select.expressions}
+        column_names = {str(projection.alias_or_name).lower() for projection in select.expressions}
+        column_names |= {self._canonical(value_of(projection)) for projection in select.expressions}
         if any(projection.is_star for projection in select.expressions):
             return
         for ordered in order.expressions:
             node = ordered.this
             if isinstance(node, exp.Literal):
                 continue
-            if self._canonical(node) not in known:
+            if self._canonical(node) not in column_names:
                 raise SqlError(145)
 
 
@@ -366,10 +370,12 @@ def bare_column(node: exp.Expr) -> exp.Expr:
 
 def _is_aggregate(node: exp.Expr) -> bool:
     """Return whether the node is an aggregate without OVER."""
-    named = isinstance(node, exp.AggFunc) or (
+    is_named_aggregate = isinstance(node, exp.AggFunc) or (
         isinstance(node, exp.Anonymous) and str(node.this).lower() in AGGREGATES
     )
-    return named and not isinstance(node.parent, exp.Window) and not isinstance(node, exp.RowNumber)
+    return (
+        is_named_aggregate and not isinstance(node.parent, exp.Window) and not isinstance(node, exp.RowNumber)
+    )
 
 
 def _parts_of(node: exp.Expr) -> list[exp.Expr]:
@@ -412,10 +418,10 @@ def check_aggregates(select: exp.Select) -> None:
 
 def _aggregates_in(node: exp.Expr) -> Iterator[exp.Expr]:
     """Yield the outermost aggregates of an expression, outside its subqueries."""
-    left = [node]
-    while left:
-        part = left.pop()
+    remaining_nodes = [node]
+    while remaining_nodes:
+        part = remaining_nodes.pop()
         if _is_aggregate(part):
             yield part
         elif not isinstance(part, exp.Query):
-            left += part.iter_expressions()
+            remaining_nodes += part.iter_expressions()

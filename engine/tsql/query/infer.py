@@ -81,11 +81,11 @@ def _infer_column(binder: Binder, node: exp.Expr) -> Kind:
     while parts and parts[0] == "":
         parts.pop(0)
     try:
-        found = resolve_column(binder.space, parts, binder.part(node.this))
-        if not parts and found.source is not None and node.find_ancestor(exp.Lateral) is not None:
+        column_match = resolve_column(binder.space, parts, binder.part(node.this))
+        if not parts and column_match.source is not None and node.find_ancestor(exp.Lateral) is not None:
             # apply.py joins the tables of an applied query to those outside of it
-            node.set("table", exp.to_identifier(found.source.name, quoted=True))
-        return found.kind
+            node.set("table", exp.to_identifier(column_match.source.name, quoted=True))
+        return column_match.kind
     except SqlError as problem:
         binder.problems.append(problem)
         return None
@@ -156,8 +156,8 @@ def _infer_operation(node: exp.Expr, left_kind: Kind, right_kind: Kind, concat_n
     if name == "joined" and not concat_null:
         name = "pasted"
     node.meta["call"] = (name, sign, str(kind))
-    for side, sql_type in (("this", left_kind), ("expression", right_kind)):
-        value = node.args[side]
+    for operand_key, sql_type in (("this", left_kind), ("expression", right_kind)):
+        value = node.args[operand_key]
         if (kind.is_moment and sql_type.is_text) or (kind.is_integer and sql_type.is_text):
             wrap_in_call(value, "convert", text(kind), trailing_arguments=(exp.Null(), text(sql_type)))
     return kind
@@ -224,7 +224,7 @@ _COMPARED: Final[dict[type[exp.Expr], str]] = {
 def _compare_as_is(node: exp.Expr, a: Kind, b: Kind) -> None:
     """Compare under ANSI_NULLS OFF: NULL equals NULL and NULL variables. Documented [DOC: SET ANSI_NULLS]."""
     sides = (node.this, node.args["expression"])
-    if not any(isinstance(side, exp.Null | exp.Parameter) for side in sides):
+    if not any(isinstance(operand, exp.Null | exp.Parameter) for operand in sides):
         return
     equal: exp.Expr = exp.Is(this=sides[0].copy(), expression=sides[1].copy())
     node.replace(exp.Paren(this=exp.Not(this=equal)) if isinstance(node, exp.NEQ) else exp.Paren(this=equal))
@@ -266,7 +266,7 @@ def _infer_between(binder: Binder, node: exp.Expr) -> Kind:
 
 def _infer_like(binder: Binder, node: exp.Expr) -> Kind:
     conversions.check_collations("like", node.this, node.args["expression"])
-    kinds = [binder.expr(node.args[side]) for side in ("this", "expression")]
+    kinds = [binder.expr(node.args[operand_key]) for operand_key in ("this", "expression")]
     for side, kind in zip(("this", "expression"), kinds, strict=True):
         as_text(binder, node.args[side], kind)
     wide = any(kind is not None and kind.name in ("nchar", "nvarchar") for kind in kinds)
@@ -299,11 +299,13 @@ def written_type(node: exp.Expr) -> SqlType:
 
 def _infer_convert(binder: Binder, node: exp.Expr) -> Kind:
     is_convert = isinstance(node, exp.Convert)
-    wanted, value = (node.this, node.args.get("expression")) if is_convert else (node.args["to"], node.this)
-    if not isinstance(value, exp.Expr) or not isinstance(wanted, exp.Expr):
+    target_type, value = (
+        (node.this, node.args.get("expression")) if is_convert else (node.args["to"], node.this)
+    )
+    if not isinstance(value, exp.Expr) or not isinstance(target_type, exp.Expr):
         raise SqlError(102, ")")
-    check_type_text(wanted.sql(dialect="tsql"), "convert specification")
-    target = written_type(wanted)
+    check_type_text(target_type.sql(dialect="tsql"), "convert specification")
+    target = written_type(target_type)
     source = binder.expr(value)
     style = node.args.get("style")
     if isinstance(style, exp.Expr):

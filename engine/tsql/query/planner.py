@@ -126,10 +126,10 @@ def without_cursor_options(text: str) -> str:
     """Return the SELECT of a cursor without FOR READ ONLY or FOR UPDATE."""
     level, begins = 0, len(text)
     tokens = tokens_of(text)
-    for token, behind in pairwise(tokens):
+    for token, next_token in pairwise(tokens):
         level += token.is_op("(") - token.is_op(")")
         if level == 0 and token.upper == "FOR":
-            begins = token.start if behind.upper in ("READ", "UPDATE") else len(text)
+            begins = token.start if next_token.upper in ("READ", "UPDATE") else len(text)
     return text[:begins]
 
 
@@ -202,8 +202,8 @@ def _extract_clause(
     if not columns or last == start + 1:
         raise make_near_error(tokens[end])
     target = text[tokens[into].end : tokens[end - 1].end].strip() if into >= 0 else ""
-    rest = text[: tokens[start].start] + " " + text[tokens[end - 1].end :]
-    return rest, s.OutputClause(columns, target)
+    rest_text = text[: tokens[start].start] + " " + text[tokens[end - 1].end :]
+    return rest_text, s.OutputClause(columns, target)
 
 
 # --- T-SQL features that are newer than the server, and the errors of an older server [DOC: data types; ORDER
@@ -253,15 +253,15 @@ _SYNTAX_VERSIONS: Final = {
 
 def find_unsimulated(tokens: Sequence[Token], version: int) -> str:
     """Return the construct of this version that a query uses and that is not simulated; empty without one."""
-    for since, pairs in _SYNTAX_VERSIONS.items():
-        for before, token in pairwise(tokens if since <= version else ()):
-            pair = (before.upper or before.text, token.upper or token.text)
+    for first_version, pairs in _SYNTAX_VERSIONS.items():
+        for before, token in pairwise(tokens if first_version <= version else ()):
+            word_pair = (before.upper or before.text, token.upper or token.text)
             touches = before.kind != "op" or before.end == token.start
-            if pair in pairs and touches:
+            if word_pair in pairs and touches:
                 return (
-                    " ".join(pair)
-                    if pair[1].isalpha() or "_" in pair[1]
-                    else pair[0] + pair[1] * (pair[1] != "(")
+                    " ".join(word_pair)
+                    if word_pair[1].isalpha() or "_" in word_pair[1]
+                    else word_pair[0] + word_pair[1] * (word_pair[1] != "(")
                 )
     return ""
 
@@ -275,10 +275,10 @@ _CALLS: Final = {"ISJSON": 1, "STRING_SPLIT": 2}
 
 def _check_calls_before_2022(tokens: Sequence[Token]) -> None:
     """Raise 102, 174 or 8144 for arguments that functions accept only since 2022, and for a named window."""
-    for index, (word, behind) in enumerate(pairwise(tokens)):
-        if word.upper == "OVER" and behind.kind in ("word", "quoted"):
-            raise make_near_error(behind)
-        if not behind.is_op("("):
+    for index, (word, next_token) in enumerate(pairwise(tokens)):
+        if word.upper == "OVER" and next_token.kind in ("word", "quoted"):
+            raise make_near_error(next_token)
+        if not next_token.is_op("("):
             continue
         if word.upper == "TRIM" and tokens[index + 2].upper in ("LEADING", "TRAILING", "BOTH"):
             if not tokens[index + 3].is_op(",", ")") and tokens[index + 3].upper != "FROM":
@@ -336,27 +336,32 @@ def check_version(tokens: Sequence[Token], version: int) -> None:
             raise SqlSyntaxError(name.line, 195, name.text, "built-in function name")
     if version >= 2012:
         return
-    opened: list[str] = []
+    open_brackets: list[str] = []
     """Context of each open parenthesis: a function, or OVER with the function before it."""
-    closed = ""
+    closed_bracket = ""
     for index, token in enumerate(tokens):
         before = tokens[index - 1].upper if index else ""
-        if version < 2008 and token.upper in _PARTS_OF_2008 and opened and opened[-1] in _DATE_CALLS:
-            raise SqlSyntaxError(token.line, 155, token.text, opened[-1].lower())
+        if (
+            version < 2008
+            and token.upper in _PARTS_OF_2008
+            and open_brackets
+            and open_brackets[-1] in _DATE_CALLS
+        ):
+            raise SqlSyntaxError(token.line, 155, token.text, open_brackets[-1].lower())
         if version < 2008 and token.upper in TYPES and _is_type(tokens, index):
             raise SqlSyntaxError(token.line, 243, token.text)
         if before == "OFFSET" and index > 1 and token.kind in ("number", "variable"):
             raise no_offset(token.line, tokens[index - 1].text, tokens[index:])
-        if token.upper == "ORDER" and opened and opened[-1] in _WINDOW_AGGREGATES:
+        if token.upper == "ORDER" and open_brackets and open_brackets[-1] in _WINDOW_AGGREGATES:
             raise SqlSyntaxError(token.line, 102, token.text)
-        if token.upper in ("ROWS", "RANGE") and opened and opened[-1].endswith(" OVER"):
+        if token.upper in ("ROWS", "RANGE") and open_brackets and open_brackets[-1].endswith(" OVER"):
             raise SqlSyntaxError(token.line, 102, token.text)
-        if opened and opened[-1] == "IIF" and (token.is_op(*_SIGNS) or token.upper in _TESTS):
+        if open_brackets and open_brackets[-1] == "IIF" and (token.is_op(*_SIGNS) or token.upper in _TESTS):
             raise make_near_error(token)
         if token.is_op("("):
-            opened.append(f"{closed} OVER" if before == "OVER" else before)
+            open_brackets.append(f"{closed_bracket} OVER" if before == "OVER" else before)
         elif token.is_op(")"):
-            closed = opened.pop() if opened else ""
+            closed_bracket = open_brackets.pop() if open_brackets else ""
 
 
 _DATE_CALLS: Final = frozenset({"DATEPART", "DATENAME", "DATEADD", "DATEDIFF"})
@@ -384,11 +389,11 @@ _WINDOW_AGGREGATES: Final = frozenset(f"{name} OVER" for name in _AGGREGATES)
 
 def _is_type(tokens: Sequence[Token], index: int) -> bool:
     """Return whether the token is a type: after AS in `CAST (… AS type)`, or first in `CONVERT (type, …)`."""
-    before, behind = tokens[max(0, index - 2) : index], tokens[index + 1 : index + 2]
-    if not before or not behind:
+    before, next_tokens = tokens[max(0, index - 2) : index], tokens[index + 1 : index + 2]
+    if not before or not next_tokens:
         return False
     if before[-1].upper == "AS":
-        return behind[0].is_op(")", "(")
+        return next_tokens[0].is_op(")", "(")
     return before[-1].is_op("(") and before[0].upper in ("CONVERT", "TRY_CONVERT")
 
 

@@ -125,11 +125,11 @@ class Sizes:
     def find_rows_within(self, table: str, bounds: Sequence[Bound]) -> list[Sequence[Scalar]]:
         """Return the rows whose columns are within *bounds*."""
         names, rows = self._columns.get(table, ()), self._rows.get(table, ())
-        tests = [(names.index(column), sign, bound) for column, sign, bound in bounds if column in names]
+        tests = [(names.index(column), sign, limit) for column, sign, limit in bounds if column in names]
         return [
             row
             for row in rows
-            if all(_is_within_limit(row[place], sign, bound) for place, sign, bound in tests)
+            if all(_is_within_limit(row[place], sign, limit) for place, sign, limit in tests)
         ]
 
     def commonest(self, table: str, column: str, bounds: tuple[Bound, ...] = ()) -> int:
@@ -140,25 +140,27 @@ class Sizes:
         key = table, column, bounds
         if key not in self._commonest:
             rows = self.find_rows_within(table, bounds)
-            counted = self._count(table, column, rows)
-            self._commonest[key] = len(rows) if counted is None else max(counted.values(), default=0)
+            value_counts = self._count(table, column, rows)
+            self._commonest[key] = (
+                len(rows) if value_counts is None else max(value_counts.values(), default=0)
+            )
         return self._commonest[key]
 
     def count_matches(self, table: str, column: str, other_table: str, other_column: str) -> int:
         """Return the number of rows with the most frequent value that *other_column* of *other_table* also has."""
-        mine, theirs = self._values(table, column), self._values(other_table, other_column)
-        if mine is None or theirs is None:
+        own_values, theirs = self._values(table, column), self._values(other_table, other_column)
+        if own_values is None or theirs is None:
             return self.commonest(table, column)
-        return max((mine[value] for value in theirs if value in mine), default=0)
+        return max((own_values[value] for value in theirs if value in own_values), default=0)
 
     def _values(self, table: str, column: str) -> Counter[Scalar] | None:
         """Return the number of rows per value; None if there is no such column."""
         key = table, column
         if key not in self._counted:
-            counted = self._count(table, column, self._rows.get(table, ()))
-            if counted is None:
+            value_counts = self._count(table, column, self._rows.get(table, ()))
+            if value_counts is None:
                 return None
-            self._counted[key] = counted
+            self._counted[key] = value_counts
         return self._counted[key]
 
     def _count(self, table: str, column: str, rows: Sequence[Sequence[Scalar]]) -> Counter[Scalar] | None:
@@ -195,11 +197,11 @@ def work_of_recursion(query: QueryCost, sizes: Sizes) -> int:
 
     Rows are charged when they are produced (scratch.py).
     """
-    known: dict[QueryCost, tuple[int, int]] = {}
+    cost_cache: dict[QueryCost, tuple[int, int]] = {}
     costs: set[QueryCost] = set()
-    left, work = [query], 0
-    while left:
-        query_cost = left.pop()
+    remaining_queries, work = [query], 0
+    while remaining_queries:
+        query_cost = remaining_queries.pop()
         if query_cost in costs:
             continue
         costs.add(query_cost)
@@ -207,13 +209,13 @@ def work_of_recursion(query: QueryCost, sizes: Sizes) -> int:
             work = max(
                 work,
                 *(
-                    _cost(part.parts[-1] if part.parts else part, sizes, known)[1]
+                    _cost(part.parts[-1] if part.parts else part, sizes, cost_cache)[1]
                     for part in query_cost.parts
                 ),
             )
-        left += query_cost.parts
-        left += (source.query for source in query_cost.sources if source.query is not None)
-        left += (inner for inner, _ in query_cost.inner)
+        remaining_queries += query_cost.parts
+        remaining_queries += (source.query for source in query_cost.sources if source.query is not None)
+        remaining_queries += (inner for inner, _ in query_cost.inner)
     return RECURSION_WORK + work
 
 
@@ -244,10 +246,12 @@ def _cost_of_sources(
     for source in query.sources:
         size = sizes.rows(source.table)
         if source.query is not None:
-            size, inside = _cost(source.query, sizes, cache)
-            work += inside
+            size, inner_work = _cost(source.query, sizes, cache)
+            work += inner_work
         sizes_there.append(max(size, 1))
-        matches = min((_count_matches(source, one, size, sizes) for one in source.equal), default=size)
+        matches = min(
+            (_count_matches(source, equality, size, sizes) for equality in source.equal), default=size
+        )
         looked_at += rows * matches + (size if source.equal else 0)  # SQLite builds an automatic index
         matches = min((_commonest(source, column, size, sizes) for column in source.fixed), default=matches)
         if source.bounds:
@@ -257,8 +261,8 @@ def _cost_of_sources(
         rows = min(rows * max(matches, int(source.outer)), COST_MAX)
     looked_at = max(looked_at, 1)
     if _stops_early(query):
-        most = sizes.find_row_limit(query)
-        rows, looked_at = min(rows, most), min(looked_at, total(sizes_there) + most)
+        row_limit = sizes.find_row_limit(query)
+        rows, looked_at = min(rows, row_limit), min(looked_at, total(sizes_there) + row_limit)
     for inner, is_repeated in query.inner:
         work += _cost(inner, sizes, cache)[1] * (max(rows, 1) if is_repeated else 1)
     work += looked_at // ROWS_A_WORK + looked_at * query.filters + rows * query.calls * CALL_WORK
@@ -279,10 +283,10 @@ def _stops_early(query: QueryCost) -> bool:
 
 def _count_matches(source: CostSource, equal: Equal, row_count: int, sizes: Sizes) -> int:
     """Return the number of rows that match each row of an earlier source."""
-    column, other, in_other = equal
-    if source.query is not None or not other:
+    column, other_table, other_column = equal
+    if source.query is not None or not other_table:
         return _commonest(source, column, row_count, sizes)
-    return sizes.count_matches(source.table, column, other, in_other)
+    return sizes.count_matches(source.table, column, other_table, other_column)
 
 
 def _commonest(source: CostSource, column: str, row_count: int, sizes: Sizes) -> int:
@@ -292,9 +296,9 @@ def _commonest(source: CostSource, column: str, row_count: int, sizes: Sizes) ->
     """
     if source.query is None:
         return sizes.commonest(source.table, column)
-    for name, table, inside in source.query.columns:
+    for name, table, inner_name in source.query.columns:
         if name == column:
-            return min(sizes.commonest(table, inside), row_count)
+            return min(sizes.commonest(table, inner_name), row_count)
     return math.isqrt(row_count)
 
 
@@ -451,8 +455,8 @@ class QuerySource(Struct):
 
     def find(self, name: str) -> list[SqlType | None]:
         """Return the types of all columns with that name."""
-        wanted = name.lower()
-        return [kind for known, kind in self.columns or () if known.lower() == wanted]
+        column_name = name.lower()
+        return [kind for known_name, kind in self.columns or () if known_name.lower() == column_name]
 
     @property
     def display_name(self) -> str:
@@ -518,13 +522,13 @@ def resolve_column(space: Space | None, qualifiers: Sequence[str], name: str) ->
 
 
 def _find_qualified_column(space: Space, qualifiers: Sequence[str], name: str) -> ColumnBinding | None:
-    wanted = [part.lower() for part in qualifiers]
+    qualifier_names = [part.lower() for part in qualifiers]
     for source in space.sources:
         parts = [part.lower() for part in source.parts]
         is_same = (
-            source.name.lower() == wanted[0]
-            if len(wanted) == 1
-            else not source.aliased and _ends_with(parts, wanted)
+            source.name.lower() == qualifier_names[0]
+            if len(qualifier_names) == 1
+            else not source.aliased and _ends_with(parts, qualifier_names)
         )
         if not is_same:
             continue

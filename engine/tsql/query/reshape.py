@@ -51,20 +51,32 @@ WINDOWS_MAX: Final = 100
 
 def _limit_before_numbering(select: exp.Select) -> None:
     """Apply TOP (n) before ROW_NUMBER() OVER (ORDER BY (SELECT NULL)), so that only n rows are numbered."""
-    limit, asked = select.args.get("limit"), select.args
-    other = any(asked.get(key) for key in ("group", "having", "distinct", "offset", "windows", "for_"))
-    if not isinstance(limit, exp.Limit) or limit.args.get("limit_options") or other or not asked.get("from_"):
+    limit, select_arguments = select.args.get("limit"), select.args
+    has_other_clause = any(
+        select_arguments.get(key) for key in ("group", "having", "distinct", "offset", "windows", "for_")
+    )
+    if (
+        not isinstance(limit, exp.Limit)
+        or limit.args.get("limit_options")
+        or has_other_clause
+        or not select_arguments.get("from_")
+    ):
         return
-    shown = [projection.unalias() for projection in select.expressions]
-    if not any(isinstance(value, exp.Window) for value in shown) or not all(map(_counts_rows, shown)):
+    projections = [projection.unalias() for projection in select.expressions]
+    if not any(isinstance(value, exp.Window) for value in projections) or not all(
+        map(_counts_rows, projections)
+    ):
         return
-    order, names = asked.get("order"), {projection.alias.lower() for projection in select.expressions}
+    order, names = (
+        select_arguments.get("order"),
+        {projection.alias.lower() for projection in select.expressions},
+    )
     for ordered in order.expressions if order is not None else ():
         if ordered.args.get("desc") or ordered.this.name.lower() not in names:
             return
     inner = exp.Select(expressions=[exp.alias_(exp.Literal.number(1), "one", quoted=True)])
     for key in ("from_", "joins", "where", "limit"):
-        inner.set(key, asked.get(key))
+        inner.set(key, select_arguments.get(key))
         select.set(key, None)
     alias = exp.TableAlias(this=exp.to_identifier("counted", quoted=True))
     select.set("from_", exp.From(this=exp.Subquery(this=inner, alias=alias)))
@@ -93,13 +105,13 @@ def _name_columns_inside(source: exp.Expr) -> None:
     first = inner
     while isinstance(first, exp.SetOperation):
         first = first.this
-    if not isinstance(first, exp.Select) or any(one.is_star for one in first.expressions):
+    if not isinstance(first, exp.Select) or any(expression.is_star for expression in first.expressions):
         return
     first.set(
         "expressions",
         [
-            exp.alias_(one.unalias(), name, quoted=True)
-            for one, name in zip(first.expressions, names, strict=False)
+            exp.alias_(expression.unalias(), name, quoted=True)
+            for expression, name in zip(first.expressions, names, strict=False)
         ],
     )
     alias.set("columns", None)
@@ -117,15 +129,17 @@ ROWS_AS_SELECTS_MAX: Final = 100
 def as_selects(values: exp.Values) -> exp.Expr:
     """Rewrite VALUES (1, 2), (3, 4) as SELECT 1, 2 UNION ALL SELECT 3, 4. The first row names the columns."""
     rows = [cells(row) for row in values.expressions]
-    many = len(rows) > ROWS_AS_SELECTS_MAX
-    selects = [exp.Select(expressions=[cell.copy() for cell in row]) for row in (rows[:1] if many else rows)]
+    has_many_rows = len(rows) > ROWS_AS_SELECTS_MAX
+    selects = [
+        exp.Select(expressions=[cell.copy() for cell in row]) for row in (rows[:1] if has_many_rows else rows)
+    ]
     expression: exp.Expr = selects[0]
     for select in selects[1:]:
         expression = exp.Union(this=expression, expression=select, distinct=False)
-    if many:
-        others = exp.Values(expressions=[row.copy() for row in values.expressions[1:]])
+    if has_many_rows:
+        other_rows = exp.Values(expressions=[row.copy() for row in values.expressions[1:]])
         remaining_select = exp.Select(
-            expressions=[exp.Star()], from_=exp.From(this=exp.Subquery(this=others))
+            expressions=[exp.Star()], from_=exp.From(this=exp.Subquery(this=other_rows))
         )
         expression = exp.Union(this=expression, expression=remaining_select, distinct=False)
     return expression
@@ -184,8 +198,8 @@ def _pivot(source: exp.Expr, pivot: exp.Expr) -> None:
     _check_size(source, fields[0].expressions, copies=1)
     groups = [name for name in names if name.lower() not in (key.lower(), value.name.lower())]
     expressions: list[exp.Expr] = [_quoted(name) for name in groups]
-    for wanted in fields[0].expressions:
-        text = wanted.alias_or_name
+    for pivot_value in fields[0].expressions:
+        text = pivot_value.alias_or_name
         aggregate = aggregates[0].copy()
         case = exp.Case(
             this=exp.Collate(this=_as_text(key), expression=exp.var("tsql")),
@@ -236,20 +250,24 @@ def _unpivot(source: exp.Expr, pivot: exp.Expr) -> None:
     if len(fields) != 1 or len(pivot.expressions) != 1:
         raise UnsimulatedFeatureError("UNPIVOT of more than one column")
     names = _names_of(source, "UNPIVOT")
-    taken = [column.name for column in fields[0].expressions]
-    _check_size(source, taken, copies=len(taken))
+    unpivoted_names = [column.name for column in fields[0].expressions]
+    _check_size(source, unpivoted_names, copies=len(unpivoted_names))
     value, key = pivot.expressions[0].name, fields[0].this.name
-    remaining = [name for name in names if name.lower() not in {one.lower() for one in taken}]
+    remaining = [
+        name
+        for name in names
+        if name.lower() not in {unpivoted_name.lower() for unpivoted_name in unpivoted_names}
+    ]
     bare_source = source.copy()
     bare_source.set("pivots", None)
     bare_source.set("joins", None)
     parts: list[exp.Expr] = []
-    for name in taken:
+    for name in unpivoted_names:
         inner = bare_source.copy()
         parts.append(
             exp.Select(
                 expressions=[
-                    *(_quoted(one) for one in remaining),
+                    *(_quoted(column_name) for column_name in remaining),
                     exp.alias_(exp.Literal.string(name), key, quoted=True),
                     exp.alias_(_quoted(name), value, quoted=True),
                 ],
@@ -301,11 +319,11 @@ def count_recursion(tree: exp.Expr) -> None:
             s.is_star for select in (*selects, inner.expression) for s in select.expressions
         ):
             continue
-        most = next(
+        level_limit = next(
             (o.expression.name for o in tree.find_all(exp.QueryOption) if o.name.upper() == "MAXRECURSION"),
             str(RECURSION_MAX),
         )
-        _count_levels(cte, with_clause, own_tables[0], selects, list(columns), most)
+        _count_levels(cte, with_clause, own_tables[0], selects, list(columns), level_limit)
 
 
 def _anchors(node: exp.Expr) -> Iterable[exp.Select]:
@@ -324,7 +342,7 @@ def _count_levels(
     columns: list[str],
     max_level: str,
 ) -> None:
-    name, counted = str(cte.alias), f"{cte.alias} counted"
+    name, counted_name = str(cte.alias), f"{cte.alias} counted"
     for anchor in anchors:
         anchor.append("expressions", exp.alias_(exp.Literal.number(0), _LEVEL, quoted=True))
     alias = self_reference.alias or self_reference.name
@@ -337,13 +355,13 @@ def _count_levels(
         ],
     )
     cte.this.expression.append("expressions", exp.alias_(next_level, _LEVEL, quoted=True))
-    self_reference.set("this", exp.to_identifier(counted, quoted=True))
+    self_reference.set("this", exp.to_identifier(counted_name, quoted=True))
     self_reference.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
     names = [exp.to_identifier(column, quoted=True) for column in (*columns, _LEVEL)]
-    cte.set("alias", exp.TableAlias(this=exp.to_identifier(counted, quoted=True), columns=names))
+    cte.set("alias", exp.TableAlias(this=exp.to_identifier(counted_name, quoted=True), columns=names))
     select = exp.Select(
         expressions=[exp.column(exp.to_identifier(column, quoted=True)) for column in columns],
-        from_=exp.From(this=exp.Table(this=exp.to_identifier(counted, quoted=True))),
+        from_=exp.From(this=exp.Table(this=exp.to_identifier(counted_name, quoted=True))),
     )
     plain_cte = exp.CTE(this=select, alias=exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
     index = with_clause.expressions.index(cte)
@@ -367,7 +385,7 @@ def convert_insert_values(values: exp.Values) -> exp.Expr:
 
 def is_default(node: exp.Expr | None) -> bool:
     """Return whether the value is the word DEFAULT."""
-    is_bare = isinstance(node, exp.Var) or (
+    is_keyword = isinstance(node, exp.Var) or (
         isinstance(node, exp.Column) and not node.table and not node.this.args.get("quoted")
     )
-    return is_bare and node is not None and node.name.upper() == "DEFAULT"
+    return is_keyword and node is not None and node.name.upper() == "DEFAULT"

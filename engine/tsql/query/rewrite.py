@@ -103,8 +103,8 @@ def _keep_apart(tree: exp.Expr) -> None:
 
     If it replaced their columns by expressions, a + a of b + b of … would double in size each time.
     """
-    for with_ in list(tree.find_all(exp.With)):
-        for cte in with_.expressions:
+    for with_clause in list(tree.find_all(exp.With)):
+        for cte in with_clause.expressions:
             if not any(table.name.lower() == cte.alias.lower() for table in cte.find_all(exp.Table)):
                 cte.set("materialized", True)
     for derived in list(tree.find_all(exp.Subquery)):
@@ -132,9 +132,9 @@ def _keep_order(tree: exp.Expr) -> None:
 
 def _has_plain_columns(query: exp.Expr) -> bool:
     """Return whether the query only passes columns on, so that replacing them cannot make it grow."""
-    plain = exp.Column | exp.Star | exp.Literal
+    plain_types = exp.Column | exp.Star | exp.Literal
     return isinstance(query, exp.Select) and all(
-        isinstance(projection.unalias(), plain) for projection in query.expressions
+        isinstance(projection.unalias(), plain_types) for projection in query.expressions
     )
 
 
@@ -156,28 +156,28 @@ def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
 
 
 def _rewrite_call(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    written = str(node.this)
-    name = written.lower()
+    call_name = str(node.this)
+    name = call_name.lower()
     if name == "avg" and "average" in node.meta:
         return node if isinstance(node.parent, exp.Window) else _rewrite_average(node, node.meta["average"])
     arguments = list(node.expressions)
     if name in ("percent_rank", "cume_dist") and isinstance(node.parent, exp.Window):
-        query.calls.add((written, len(arguments)))
+        query.calls.add((call_name, len(arguments)))
         return node  # SQLite supports it
     if (
         name == "rand" and not arguments and not isinstance(node.parent, exp.Subquery)
     ):  # the same number for all rows
-        query.calls.add((written, 0))
+        query.calls.add((call_name, 0))
         return exp.Subquery(this=exp.Select(expressions=[_call(name)]))
     if name in DATE_PART_FIRST and arguments and isinstance(arguments[0], exp.Column):
         arguments[0] = exp.Literal.string(arguments[0].name.lower())
     if not isinstance(node.parent, exp.Dot | exp.Table | exp.Lateral):
-        query.calls.add((written, len(arguments)))
+        query.calls.add((call_name, len(arguments)))
     collation = _other_collation(*arguments)
     if collation is None:
-        made = _call(name, *arguments)
-        made.meta[QUERY_NAME] = written
-        return made
+        new_call = _call(name, *arguments)
+        new_call.meta[QUERY_NAME] = call_name
+        return new_call
     exact = f"{name}_exact" if name in EXACT_CALLS else name
     return exp.Collate(this=_call(exact, *arguments), expression=exp.var(collation))
 
@@ -188,8 +188,8 @@ EXACT_CALLS: Final = frozenset({"charindex", "patindex", "replace"})
 
 def _other_collation(*values: exp.Expr) -> str | None:
     """Return the collation, other than the default, that one of *values* names; else None."""
-    named = [value.expression.name for value in values if isinstance(value, exp.Collate)]
-    return next((name for name in named if name in (EXACT, CODE_POINTS)), None)
+    collation_names = [value.expression.name for value in values if isinstance(value, exp.Collate)]
+    return next((name for name in collation_names if name in (EXACT, CODE_POINTS)), None)
 
 
 def _rewrite_like(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
@@ -216,9 +216,9 @@ def _rewrite_dot(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     if forms.XML_METHODS.get(name) == len(call.expressions):
         return _xml_method(name, node.this, call.expressions, query)
     last = str(call.meta.get(QUERY_NAME, name))
-    written = f"{node.this.sql(dialect='tsql')}.{last}"
+    dotted_text = f"{node.this.sql(dialect='tsql')}.{last}"
     mangled = f"u{len(query.functions)}_{name}"
-    query.functions[mangled] = written
+    query.functions[mangled] = dotted_text
     return exp.Anonymous(this=mangled, expressions=list(call.expressions))
 
 
@@ -227,12 +227,18 @@ def _xml_method(name: str, xml: exp.Expr, arguments: list[exp.Expr], query: Rewr
     if not isinstance(path, exp.Literal) or name == "modify":
         raise UnsimulatedFeatureError(f"the method {name}() of xml")
     check_path(xpath.VARIABLE.sub('""', path.name))
-    named = [query.parameter(found[1].lower()) for found in xpath.VARIABLE.finditer(path.name)]
-    found = _call(f"xml_{name}", xml, path, *named)
+    path_variables = [
+        query.parameter(variable_match[1].lower()) for variable_match in xpath.VARIABLE.finditer(path.name)
+    ]
+    method_call = _call(f"xml_{name}", xml, path, *path_variables)
     if name != "value":
-        return found
+        return method_call
     return _call(
-        "convert", exp.Literal.string(arguments[1].name.lower()), found, exp.Null(), exp.Literal.string("")
+        "convert",
+        exp.Literal.string(arguments[1].name.lower()),
+        method_call,
+        exp.Null(),
+        exp.Literal.string(""),
     )
 
 
@@ -243,12 +249,14 @@ def _operator(name: str) -> Callable[[exp.Expr, RewrittenQuery], exp.Expr]:
     """
 
     def rewrite(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-        typed = node.meta.get("call")
-        if typed is None:
+        typed_call = node.meta.get("call")
+        if typed_call is None:
             return _flatten_call(name, node.this, node.args["expression"])
-        if typed[0] in ("joined", "pasted"):
-            return _flatten_call(typed[0], node.this, node.args["expression"], exp.Literal.string(typed[2]))
-        sign, kind = exp.Literal.string(typed[1]), exp.Literal.string(typed[2])
+        if typed_call[0] in ("joined", "pasted"):
+            return _flatten_call(
+                typed_call[0], node.this, node.args["expression"], exp.Literal.string(typed_call[2])
+            )
+        sign, kind = exp.Literal.string(typed_call[1]), exp.Literal.string(typed_call[2])
         return _call("operate", sign, kind, node.this, node.args["expression"])
 
     return rewrite
@@ -268,8 +276,8 @@ def _rewrite_literal(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 
 def _unary(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    typed = node.meta.get("call")
-    return node if typed is None else _call(typed[0], exp.Literal.string(typed[2]), node.this)
+    typed_call = node.meta.get("call")
+    return node if typed_call is None else _call(typed_call[0], exp.Literal.string(typed_call[2]), node.this)
 
 
 def _flatten_call(
@@ -277,12 +285,12 @@ def _flatten_call(
 ) -> exp.Expr:
     """Return a + b + c as one call. Nested calls for a hundred operands would be too deep for SQLite."""
     first = [kind] if kind is not None else []
-    same = (
+    is_same_call = (
         isinstance(left_operand, exp.Anonymous)
         and left_operand.this == f"t_{name}"
         and name in ("add", "joined", "pasted")
     )
-    if same and len(left_operand.expressions) < ARGUMENTS_MAX:
+    if is_same_call and len(left_operand.expressions) < ARGUMENTS_MAX:
         return _call(name, *first, *left_operand.expressions[len(first) :], right_operand)
     return _call(name, *first, left_operand, right_operand)
 
@@ -350,25 +358,31 @@ def _rewrite_comparison(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
     SQLite takes it from the left operand.
     """
-    others = [node.args.get(key) for key in ("expression", "low", "high")] + list(node.expressions)
+    other_nodes = [node.args.get(key) for key in ("expression", "low", "high")] + list(node.expressions)
     if isinstance(node, exp.EQ):
         node.set("this", _remove_rtrim(node.this))
         node.set("expression", _remove_rtrim(node.expression))
-        others[0] = node.expression
-    named = next((other for other in others if isinstance(other, exp.Collate)), None)
-    if named is not None and not isinstance(node.this, exp.Collate):
-        node.set("this", exp.Collate(this=node.this, expression=named.expression.copy()))
+        other_nodes[0] = node.expression
+    collated_node = next(
+        (other_node for other_node in other_nodes if isinstance(other_node, exp.Collate)), None
+    )
+    if collated_node is not None and not isinstance(node.this, exp.Collate):
+        node.set("this", exp.Collate(this=node.this, expression=collated_node.expression.copy()))
     node.set("this", _add_collation(node.this))
     return node
 
 
 def _remove_rtrim(node: exp.Expr) -> exp.Expr:
     """Remove RTRIM from a column in a comparison. The result is the same, and SQLite can use an index."""
-    inside = node.this if isinstance(node, exp.Collate) else node
-    trimmed = isinstance(inside, exp.Anonymous) and inside.this == "t_rtrim" and len(inside.expressions) == 1
-    if not trimmed or not isinstance(inside.expressions[0], exp.Column):
+    inner_node = node.this if isinstance(node, exp.Collate) else node
+    trimmed = (
+        isinstance(inner_node, exp.Anonymous)
+        and inner_node.this == "t_rtrim"
+        and len(inner_node.expressions) == 1
+    )
+    if not trimmed or not isinstance(inner_node.expressions[0], exp.Column):
         return node
-    column = inside.expressions[0]
+    column = inner_node.expressions[0]
     return exp.Collate(this=column, expression=node.expression) if isinstance(node, exp.Collate) else column
 
 
@@ -390,17 +404,17 @@ def _rewrite_group(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 def _collate_projections(select: exp.Expr) -> None:
     """Give computed columns of a derived table, UNION or DISTINCT the collation that table columns have."""
-    shown: list[exp.Expr] = []
+    new_projections: list[exp.Expr] = []
     for projection in select.expressions:
         value = projection.unalias()
         if isinstance(value, exp.Column | exp.Star | exp.Null | exp.Collate) or projection.is_star:
-            shown.append(projection)
+            new_projections.append(projection)
         elif isinstance(projection, exp.Alias):
             projection.set("this", _add_collation(value))
-            shown.append(projection)
+            new_projections.append(projection)
         else:
-            shown.append(_add_collation(value) or value)
-    select.set("expressions", shown)
+            new_projections.append(_add_collation(value) or value)
+    select.set("expressions", new_projections)
 
 
 def _rewrite_subquery(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
@@ -437,10 +451,10 @@ def _rewrite_collate(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     words = set(name.split("_"))
     if not words & {"ci", "cs", "bin", "bin2"} and name != "database_default":
         raise SqlError(448, node.expression.name)
-    chosen = CODE_POINTS if words & {"bin", "bin2"} else EXACT if "cs" in words else COLLATION
+    collation = CODE_POINTS if words & {"bin", "bin2"} else EXACT if "cs" in words else COLLATION
     if "ai" in words:
         raise UnsimulatedFeatureError("collations that do not see accents")
-    return exp.Collate(this=node.this, expression=exp.var(chosen))
+    return exp.Collate(this=node.this, expression=exp.var(collation))
 
 
 def _rewrite_national(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
@@ -454,32 +468,37 @@ def _rewrite_hex(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 def _hand_on_constants(select: exp.Expr) -> None:
     """Add a.x = 5 to a.x = b.x AND b.x = 5, so that table a need not be scanned."""
-    where, joins = select.args.get("where"), select.args.get("joins") or ()
-    if where is None or not joins:
+    where_clause, joins = select.args.get("where"), select.args.get("joins") or ()
+    if where_clause is None or not joins:
         return
-    tests = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
+    tests = (
+        list(where_clause.this.flatten()) if isinstance(where_clause.this, exp.And) else [where_clause.this]
+    )
     for join in joins:
-        on = join.args.get("on")
-        if isinstance(on, exp.Expr) and not join.side:
-            tests += on.flatten() if isinstance(on, exp.And) else [on]
+        join_condition = join.args.get("on")
+        if isinstance(join_condition, exp.Expr) and not join.side:
+            tests += join_condition.flatten() if isinstance(join_condition, exp.And) else [join_condition]
     pairs = [(unwrap(test.this), unwrap(test.expression)) for test in tests if isinstance(test, exp.EQ)]
-    both = [*pairs, *((right, left) for left, right in pairs)]
-    known = {
-        (one.table.lower(), one.name.lower()): value
-        for one, value in both
-        if isinstance(one, exp.Column) and _is_constant(value)
+    all_pairs = [*pairs, *((right, left) for left, right in pairs)]
+    constants_by_name = {
+        (column_text.table.lower(), column_text.name.lower()): value
+        for column_text, value in all_pairs
+        if isinstance(column_text, exp.Column) and _is_constant(value)
     }
-    for one, other in both:
+    for one, other_column in all_pairs:
         if (
             not isinstance(one, exp.Column)
-            or not isinstance(other, exp.Column)
-            or not (one.table and other.table)
+            or not isinstance(other_column, exp.Column)
+            or not (one.table and other_column.table)
         ):
             continue
-        value = known.get((one.table.lower(), one.name.lower()))
-        if value is not None and (other.table.lower(), other.name.lower()) not in known:
-            equality = exp.EQ(this=_add_collation(other.copy()), expression=value.copy())
-            where.set("this", exp.and_(where.this, equality, copy=False))
+        value = constants_by_name.get((one.table.lower(), one.name.lower()))
+        if (
+            value is not None
+            and (other_column.table.lower(), other_column.name.lower()) not in constants_by_name
+        ):
+            equality = exp.EQ(this=_add_collation(other_column.copy()), expression=value.copy())
+            where_clause.set("this", exp.and_(where_clause.this, equality, copy=False))
 
 
 def _is_constant(value: exp.Expr) -> bool:
@@ -532,10 +551,10 @@ def _rewrite_select(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     if kind == "BROWSE":
         return node
     write_sqlite = forjson.rewrite_for_json if kind == "JSON" else forjson.rewrite_for_xml
-    written = write_sqlite(node, clause, UNNAMED) if isinstance(node, exp.Select) else None
-    if written is None:
+    sqlite_text = write_sqlite(node, clause, UNNAMED) if isinstance(node, exp.Select) else None
+    if sqlite_text is None:
         raise UnsimulatedFeatureError(f"FOR {kind} {forjson.UNSIMULATED.get(kind, '')}".rstrip())
-    return written
+    return sqlite_text
 
 
 def _rewrite_lateral(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:

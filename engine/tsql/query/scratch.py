@@ -154,11 +154,11 @@ RECURSION: Final = f"{CALL}recursion"
 
 def _remove_counters(names: Iterable[str]) -> tuple[str, ...]:
     """Return column names without the `:1` that SQLite appends to a repeated name of a derived table."""
-    found: list[str] = []
+    counter_names: list[str] = []
     for name in names:
         base, colon, number = name.rpartition(":")
-        found.append(base if colon and number.isdigit() and base in found else name)
-    return tuple(found)
+        counter_names.append(base if colon and number.isdigit() and base in counter_names else name)
+    return tuple(counter_names)
 
 
 class ScratchDatabase:
@@ -260,11 +260,11 @@ class ScratchDatabase:
             for ref in plan.tables:
                 sources[ref.key] = self._table(ref)
                 filled.append(ref.key)
-            read = self._columns_read(plan, parameters) if _needs_filtering(sources) else {}
+            read_columns = self._columns_read(plan, parameters) if _needs_filtering(sources) else {}
             for key, (columns, source) in sources.items():
-                self._fill(key, columns, source, read.get(key, set()), sizes)
-                each = ROW_WORK + min(len(columns), plan.cost.columns_named) // 2
-                self._meter.charge(sizes.rows(key) * each)
+                self._fill(key, columns, source, read_columns.get(key, set()), sizes)
+                row_work = ROW_WORK + min(len(columns), plan.cost.columns_named) // 2
+                self._meter.charge(sizes.rows(key) * row_work)
             self._meter.add_up_to_ceiling(estimate_work(plan.cost, sizes))
             self._recursion_work = (
                 work_of_recursion(plan.cost, sizes) if RECURSION in plan.sql else RECURSION_WORK
@@ -278,9 +278,9 @@ class ScratchDatabase:
                 _read(cursor, self._meter, rows)
                 names = tuple(column[0] for column in cursor.description or ())
             if HIDDEN in names:
-                seen = [place for place, name in enumerate(names) if name != HIDDEN]
-                names = tuple(names[place] for place in seen)
-                rows = [tuple(row[place] for place in seen) for row in rows]
+                visible_indexes = [place for place, name in enumerate(names) if name != HIDDEN]
+                names = tuple(names[place] for place in visible_indexes)
+                rows = [tuple(row[place] for place in visible_indexes) for row in rows]
         except MemoryError:
             self._sound = False
             raise SqlError(701, "default") from None
@@ -329,13 +329,13 @@ class ScratchDatabase:
         It also prevents automatic indexes on texts. The Bloom filter before such an index treats texts of
         different lengths as different, although the collation ignores trailing blanks.
         """
-        read: dict[str, set[str]] = {}
+        columns_by_source: dict[str, set[str]] = {}
 
         def note(
             action: int, first_argument: str | None, second_argument: str | None, *names: str | None
         ) -> int:
             if action == sqlite3.SQLITE_READ and first_argument is not None and second_argument is not None:
-                read.setdefault(first_argument, set()).add(second_argument)
+                columns_by_source.setdefault(first_argument, set()).add(second_argument)
             return _authorize(action, first_argument, second_argument, *names)
 
         self._connection.set_authorizer(note)
@@ -343,7 +343,7 @@ class ScratchDatabase:
         self._connection.set_authorizer(None)
         by_text = any(step[1] == "OpenAutoindex" and COLLATION in str(step[5]) for step in steps)
         self._index_by_itself(not by_text)
-        return read
+        return columns_by_source
 
     def _index_by_itself(self, wanted: bool) -> None:
         if wanted != self._indexes:
@@ -375,14 +375,14 @@ class ScratchDatabase:
         return 0 if self._meter.effort > EFFORT_MAX else compares(a, b)
 
     def _register(self, name: str, function: Call, call: Call) -> None:
-        bound = call is not function
+        is_bound = call is not function
 
         def checked(*arguments: Scalar) -> Scalar:
-            check_arity(name, function, bound, len(arguments))
+            check_arity(name, function, is_bound, len(arguments))
             return call(*arguments)
 
         guarded = self._keep_exceptions(checked, _CALL_WORK.get(name), recursive=name == "recursion")
-        self._connection.create_function(f"t_{name}", -1, guarded, deterministic=not bound)
+        self._connection.create_function(f"t_{name}", -1, guarded, deterministic=not is_bound)
 
     def _keep_exceptions(
         self, function: Call, work: Callable[..., int] | None = None, recursive: bool = False
@@ -397,9 +397,9 @@ class ScratchDatabase:
             if recursive:
                 self._charge(self._recursion_work)
             texts = sum(len(value) for value in arguments if isinstance(value, str))
-            more = work(*arguments) if work is not None and arguments else 0
-            if texts >= LONG or more:
-                self._charge_once(function, arguments, CALL_WORK * (texts // LONG) + more)
+            more_work = work(*arguments) if work is not None and arguments else 0
+            if texts >= LONG or more_work:
+                self._charge_once(function, arguments, CALL_WORK * (texts // LONG) + more_work)
             try:
                 for value in arguments:
                     check_finite(value)
@@ -537,14 +537,14 @@ def _no_column(match: re.Match[str], plan: QueryPlan) -> SqlError:
 
 def _no_function(match: re.Match[str], plan: QueryPlan) -> SqlError | UnsimulatedFeatureError:
     name = match[1]
-    written = dict(plan.functions).get(name)
-    bare = (written or name).lower().removeprefix("t_").removeprefix("sys.")
-    if bare in UNSIMULATED_FUNCTIONS:
-        return UnsimulatedFeatureError(f"the function {bare}")
+    written_name = dict(plan.functions).get(name)
+    plain_name = (written_name or name).lower().removeprefix("t_").removeprefix("sys.")
+    if plain_name in UNSIMULATED_FUNCTIONS:
+        return UnsimulatedFeatureError(f"the function {plain_name}")
     if name.startswith("t_fn_"):
         return SqlError(4121, "sys", f"sys.{name.removeprefix('t_')}")
-    if written is not None:
-        return SqlError(4121, written.split(".")[0], written)
+    if written_name is not None:
+        return SqlError(4121, written_name.split(".")[0], written_name)
     return SqlError(195, name.removeprefix("t_"), "built-in function name")
 
 

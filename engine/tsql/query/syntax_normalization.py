@@ -48,20 +48,20 @@ def _open_json(tokens: Sequence[Token], index: int) -> dict[int, str]:
     if tokens[start].upper != "WITH" or not tokens[start + 1].is_op("("):
         return {}
     end = find_end_of_brackets(tokens, start + 1)
-    columns, at = [], start + 2
-    while at < end - 1:
-        name, at, level = tokens[at].text.strip('[]"'), at + 1, 0
+    columns, token_index = [], start + 2
+    while token_index < end - 1:
+        name, token_index, level = tokens[token_index].text.strip('[]"'), token_index + 1, 0
         kind, path, fragment = "", "", False
-        while at < end - 1 and (level or not tokens[at].is_op(",")):
-            level += tokens[at].is_op("(") - tokens[at].is_op(")")
-            if tokens[at].kind == "string":
-                path = tokens[at].text
-            elif tokens[at].upper == "JSON" and tokens[at - 1].upper == "AS":
+        while token_index < end - 1 and (level or not tokens[token_index].is_op(",")):
+            level += tokens[token_index].is_op("(") - tokens[token_index].is_op(")")
+            if tokens[token_index].kind == "string":
+                path = tokens[token_index].text
+            elif tokens[token_index].upper == "JSON" and tokens[token_index - 1].upper == "AS":
                 fragment = True
-            elif tokens[at].upper != "AS":
-                kind += tokens[at].text
-            at += 1
-        at += 1
+            elif tokens[token_index].upper != "AS":
+                kind += tokens[token_index].text
+            token_index += 1
+        token_index += 1
         call = f"{_JSON}_{'fragment' if fragment else 'field'}([value], {path or _text('$.' + name)})"
         columns.append(f"CAST({call} AS {kind}) AS [{name}]")
     alias = "" if tokens[end].upper == "AS" or tokens[end].kind == "quoted" else " AS [openjson]"
@@ -86,26 +86,28 @@ def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
 
     PARSE (a AS type USING culture), NEXT VALUE FOR … and others become calls.
     """
-    found = _escapes(tokens) | _hints_of_query(tokens) | _national_aliases(tokens) | _drop_first_from(tokens)
+    replacements = (
+        _escapes(tokens) | _hints_of_query(tokens) | _national_aliases(tokens) | _drop_first_from(tokens)
+    )
     for index, token in enumerate(tokens):
         if token.upper in ("PARSE", "TRY_PARSE") and tokens[index + 1].is_op("("):
-            found |= _parse(tokens, index + 1, find_end_of_brackets(tokens, index + 1) - 1)
+            replacements |= _parse(tokens, index + 1, find_end_of_brackets(tokens, index + 1) - 1)
         elif token.upper in _TRIMS and tokens[index + 1].is_op("("):
-            found |= _trim(tokens, index)
+            replacements |= _trim(tokens, index)
         elif token.upper in _PLAIN_CALLS and tokens[index + 1].is_op("("):
-            found[index] = f"{NEUTRAL_PREFIX}{token.text}"
+            replacements[index] = f"{NEUTRAL_PREFIX}{token.text}"
         elif token.upper == "APPROX_COUNT_DISTINCT" and tokens[index + 1].is_op("("):
-            found |= {index: "COUNT_BIG", index + 1: "(DISTINCT "}
+            replacements |= {index: "COUNT_BIG", index + 1: "(DISTINCT "}
         elif token.upper == "ISJSON" and tokens[index + 1].is_op("("):
             last = find_end_of_brackets(tokens, index + 1) - 2
             if tokens[last].upper in _JSON_KINDS and tokens[last - 1].is_op(","):
-                found[last] = f"'{tokens[last].upper}'"
+                replacements[last] = f"'{tokens[last].upper}'"
         elif token.upper in _NULLS_IN_JSON and tokens[index + 1].is_op("("):
-            found |= _json_constructor(tokens, index)
+            replacements |= _json_constructor(tokens, index)
         elif token.upper == "OPENJSON" and tokens[index + 1].is_op("("):
-            found |= _open_json(tokens, index)
-        elif token.upper == "REPLACE" and index not in found and tokens[index + 1].is_op("("):
-            found |= _flatten_replace_calls(tokens, index)
+            replacements |= _open_json(tokens, index)
+        elif token.upper == "REPLACE" and index not in replacements and tokens[index + 1].is_op("("):
+            replacements |= _flatten_replace_calls(tokens, index)
         elif (
             token.upper == "NEXT" and tokens[index + 1].upper == "VALUE" and tokens[index + 2].upper == "FOR"
         ):
@@ -113,8 +115,8 @@ def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
             while tokens[end - 1].kind != "end" and tokens[end].is_op("."):
                 end += 2
             name = "".join(part.text for part in tokens[index + 3 : end])
-            found |= {**dict.fromkeys(range(index, end), ""), index: f"next_value_for({_text(name)})"}
-    return found
+            replacements |= {**dict.fromkeys(range(index, end), ""), index: f"next_value_for({_text(name)})"}
+    return replacements
 
 
 _NULLS_IN_JSON: Final = {"JSON_OBJECT": 1, "JSON_ARRAY": 0}
@@ -124,23 +126,23 @@ _NULLS_IN_JSON: Final = {"JSON_OBJECT": 1, "JSON_ARRAY": 0}
 def _json_constructor(tokens: Sequence[Token], index: int) -> dict[int, str]:
     """Rewrite JSON_OBJECT (name : value, … NULL ON NULL) as a call whose first argument is the switch for NULL."""
     end, level, nulls = find_end_of_brackets(tokens, index + 1) - 1, 0, _NULLS_IN_JSON[tokens[index].upper]
-    found, colons, wanted = dict[int, str](), 0, int(tokens[index].upper == "JSON_OBJECT")
+    replacements, colons, wanted_colons = dict[int, str](), 0, int(tokens[index].upper == "JSON_OBJECT")
     for place in range(index + 1, end + 1):
         level += tokens[place].is_op("(") - tokens[place].is_op(")")
         if level == 1 and tokens[place].is_op(":"):
-            found[place] = ","
+            replacements[place] = ","
             colons += 1
         elif (level == 1 and tokens[place].is_op(",")) or (place == end and end > index + 2):
-            if colons != wanted:
+            if colons != wanted_colons:
                 raise make_near_error(tokens[place])
             colons = 0
-        if colons > wanted:
+        if colons > wanted_colons:
             raise make_near_error(tokens[place])
     if [token.upper for token in tokens[end - 2 : end]] == ["ON", "NULL"] and end - 3 > index + 1:
         nulls = int(tokens[end - 3].upper == "NULL")
-        found |= dict.fromkeys(range(end - 3, end), "")
+        replacements |= dict.fromkeys(range(end - 3, end), "")
     comma = "" if end == index + 2 else ","
-    return {**found, index: f"{tokens[index].text}_text", index + 1: f"({nulls}{comma}"}
+    return {**replacements, index: f"{tokens[index].text}_text", index + 1: f"({nulls}{comma}"}
 
 
 _TRIMS: Final = {"TRIM": "BOTH", "LTRIM": "LEADING", "RTRIM": "TRAILING"}
@@ -155,12 +157,18 @@ def _trim(tokens: Sequence[Token], index: int) -> dict[int, str]:
             continue
         if tokens[index].upper == "TRIM" and tokens[place].upper == "FROM":
             first = index + 2
-            side = tokens[first].upper if tokens[first].upper in ("LEADING", "TRAILING", "BOTH") else "BOTH"
-            named = {first: f"'{side}',"} if tokens[first].upper == side else {index + 1: f"('{side}',"}
-            return {index: "trim_characters", place: ",", **named}
+            trim_side = (
+                tokens[first].upper if tokens[first].upper in ("LEADING", "TRAILING", "BOTH") else "BOTH"
+            )
+            replaced_words = (
+                {first: f"'{trim_side}',"}
+                if tokens[first].upper == trim_side
+                else {index + 1: f"('{trim_side}',"}
+            )
+            return {index: "trim_characters", place: ",", **replaced_words}
         if tokens[index].upper != "TRIM" and tokens[place].is_op(","):
-            side = _TRIMS[tokens[index].upper]
-            return {index: "trim_of", index + 1: f"('{side}',"}
+            trim_side = _TRIMS[tokens[index].upper]
+            return {index: "trim_of", index + 1: f"('{trim_side}',"}
     return {}
 
 
@@ -175,17 +183,21 @@ def _flatten_replace_calls(tokens: Sequence[Token], index: int) -> dict[int, str
 
     Scripts nest deeper than Python allows.
     """
-    found: dict[int, str] = {}
+    replacements: dict[int, str] = {}
     levels: list[int] = []
     while tokens[index].upper == "REPLACE" and tokens[index + 1].is_op("("):
         levels.append(index)
         index += 2
-    for depth, at in enumerate(levels if len(levels) >= NESTED_MIN else ()):
+    for depth, token_index in enumerate(levels if len(levels) >= NESTED_MIN else ()):
         if depth % NESTED_AT_ONCE == 0:
-            found[at] = "REPLACE_EACH"
+            replacements[token_index] = "REPLACE_EACH"
         else:
-            found |= {at: "", at + 1: "", find_end_of_brackets(tokens, at + 1) - 1: ""}
-    return found
+            replacements |= {
+                token_index: "",
+                token_index + 1: "",
+                find_end_of_brackets(tokens, token_index + 1) - 1: "",
+            }
+    return replacements
 
 
 _QUERY_HINTS: Final = frozenset(
@@ -210,15 +222,15 @@ def _hints_of_query(tokens: Sequence[Token]) -> dict[int, str]:
         if level or token.upper != "OPTION" or not tokens[index + 1].is_op("("):
             continue
         end = find_end_of_brackets(tokens, index + 1)
-        inside, limit = 0, ""
-        for at in range(index + 1, end):
-            inside += tokens[at].is_op("(") - tokens[at].is_op(")")
-            if inside == 1 and (at == index + 1 or tokens[at].is_op(",")):
-                hint = tokens[at + 1]
+        inner_text, limit = 0, ""
+        for token_index in range(index + 1, end):
+            inner_text += tokens[token_index].is_op("(") - tokens[token_index].is_op(")")
+            if inner_text == 1 and (token_index == index + 1 or tokens[token_index].is_op(",")):
+                hint = tokens[token_index + 1]
                 if hint.upper not in _QUERY_HINTS:
                     raise make_near_error(hint)
                 if hint.upper == "MAXRECURSION":
-                    limit = f"OPTION (MAXRECURSION {tokens[at + 2].text})"
+                    limit = f"OPTION (MAXRECURSION {tokens[token_index + 2].text})"
         changes = {part.upper for part in tokens[:index]} & {"INSERT", "UPDATE", "DELETE", "MERGE"}
         hints = {**dict.fromkeys(range(index, end), ""), index: "" if changes else limit}
     return hints
@@ -229,12 +241,12 @@ _BEHIND_VALUES: Final = frozenset({"string", "number", "quoted"})
 
 def _national_aliases(tokens: Sequence[Token]) -> dict[int, str]:
     """Rewrite `SELECT value N'name'`, because sqlglot supports such an alias only without N."""
-    found = dict[int, str]()
+    replacements = dict[int, str]()
     for index, (before, token) in enumerate(pairwise(tokens), start=1):
         wide = token.kind == "string" and token.text[:1] in "Nn"
         if wide and (before.is_op(")") or before.kind in _BEHIND_VALUES):
-            found[index] = token.text[1:]
-    return found
+            replacements[index] = token.text[1:]
+    return replacements
 
 
 def verb_place(tokens: Sequence[Token]) -> int:
@@ -292,7 +304,7 @@ _ARGUMENT_SEPARATORS: Final = {"MOD": ") % (", "EXTRACT": ", "}
 def _escapes(tokens: Sequence[Token]) -> dict[int, str]:
     """Rewrite {ts '…'}, {d '…'}, {t '…'}, {guid '…'} and {fn NAME(…)} as T-SQL. Other forms stay unchanged."""
     escapes: dict[int, str] = {}
-    opened: list[str] = []
+    open_kinds: list[str] = []
     levels: list[int] = []
     for index, token in enumerate(tokens):
         kind = tokens[index + 1].upper if token.is_op("{") else ""
@@ -302,23 +314,23 @@ def _escapes(tokens: Sequence[Token]) -> dict[int, str]:
             and tokens[index + 2].kind == "string"
             and tokens[index + 3].is_op("}")
         ):
-            before, behind = _CONSTANTS[kind]
-            escapes |= {index: before, index + 1: "", index + 3: behind}
+            before, suffix = _CONSTANTS[kind]
+            escapes |= {index: before, index + 1: "", index + 3: suffix}
         elif kind == "FN" and len(tokens) > index + 3 and tokens[index + 3].is_op("("):
             name = tokens[index + 2].upper
-            opened.append(name)
+            open_kinds.append(name)
             levels.append(0)
             escapes |= {index: "", index + 1: ""}
             if name in _CALL_STARTS:
                 escapes |= {index + 2: _CALL_STARTS[name], index + 3: ""}
-        elif opened and token.is_op("}") and index not in escapes:
+        elif open_kinds and token.is_op("}") and index not in escapes:
             levels.pop()
-            escapes[index] = _CLOSED.get(opened.pop(), "")
-        elif opened:
+            escapes[index] = _CLOSED.get(open_kinds.pop(), "")
+        elif open_kinds:
             levels[-1] += token.is_op("(") - token.is_op(")")
             divides = token.is_op(",") or token.upper == "FROM"
-            if divides and levels[-1] == 1 and opened[-1] in _ARGUMENT_SEPARATORS:
-                escapes[index] = _ARGUMENT_SEPARATORS[opened[-1]]
+            if divides and levels[-1] == 1 and open_kinds[-1] in _ARGUMENT_SEPARATORS:
+                escapes[index] = _ARGUMENT_SEPARATORS[open_kinds[-1]]
             elif token.upper.startswith("SQL_TSI_"):
                 escapes[index] = token.upper.removeprefix("SQL_TSI_").lower()
     return escapes
@@ -341,9 +353,9 @@ def _parse(tokens: Sequence[Token], start: int, end: int) -> dict[int, str]:
         return {}
     using = words.get("USING", end)
     text = " ".join(token.text for token in tokens[words["AS"] + 1 : using])
-    found = dict.fromkeys(range(words["AS"], using), "")
-    found[words["AS"]] = f", {_text(text)}"
-    return found | ({using: ","} if using < end else {})
+    replacements = dict.fromkeys(range(words["AS"], using), "")
+    replacements[words["AS"]] = f", {_text(text)}"
+    return replacements | ({using: ","} if using < end else {})
 
 
 # --- rewriting of T-SQL that sqlglot cannot parse; some parts are removed and processed elsewhere ----------
@@ -359,7 +371,7 @@ def preprocess_text(text: str, depth: int = 0) -> str:
         raise BatchTooLongError(1, f"statements of more than {STATEMENT_TOKENS_MAX} words and signs")
     if depth > COMPOUNDS_MAX:
         raise SqlSyntaxError(1, 191)
-    out, copied = "", 0
+    output_text, copied = "", 0
     replaced = {
         **dict.fromkeys(_find_skipped_tokens(tokens), ""),
         **normalize_calls(tokens),
@@ -369,35 +381,35 @@ def preprocess_text(text: str, depth: int = 0) -> str:
         forms.check_tokens(tokens, replaced)
     for index, token in enumerate(tokens):
         if index in replaced:
-            out += text[copied : token.start] + replaced[index]
+            output_text += text[copied : token.start] + replaced[index]
             copied = token.end
             continue
         if token.upper == "REAL" and tokens[index + 1].is_op(")", ","):  # sqlglot treats it as float
-            out += text[copied : token.start] + "float(24)"
+            output_text += text[copied : token.start] + "float(24)"
             copied = token.end
         if token.is_op("$") and tokens[index + 1].kind == "number" and token.end == tokens[index + 1].start:
-            out += text[copied : token.start] + f"CAST({tokens[index + 1].text} AS money)"
+            output_text += text[copied : token.start] + f"CAST({tokens[index + 1].text} AS money)"
             copied = tokens[index + 1].end
         if token.kind == "word" and token.text.startswith("#"):
-            out += text[copied : token.start] + f"[{token.text}]"
+            output_text += text[copied : token.start] + f"[{token.text}]"
             copied = token.end
         if token.kind == "number" and token.text.lower() == "0x":
-            out += text[copied : token.start] + "CAST('' AS varbinary(1))"
+            output_text += text[copied : token.start] + "CAST('' AS varbinary(1))"
             copied = token.end
         if token.is_op("!<", "!>"):
-            out += text[copied : token.start] + (">=" if token.text == "!<" else "<=")
+            output_text += text[copied : token.start] + (">=" if token.text == "!<" else "<=")
             copied = token.end
         if token.is_op("::") and index and tokens[index - 1].upper in ("FROM", "JOIN", "APPLY"):
-            out += text[copied : token.start]
+            output_text += text[copied : token.start]
             copied = token.end
         if not token.is_op(*_COMPOUND) or not index or token.start < copied:
             continue
-        left = tokens[index - 1].text
+        left_text = tokens[index - 1].text
         end = _end_of_value(tokens, index + 1)
         value = preprocess_text(text[token.end : tokens[end - 1].end], depth + 1)
-        out += text[copied : token.start] + f"= {left} {token.text[:-1]} ({value})"
+        output_text += text[copied : token.start] + f"= {left_text} {token.text[:-1]} ({value})"
         copied = tokens[end - 1].end
-    return out + text[copied:]
+    return output_text + text[copied:]
 
 
 def _top(tokens: Sequence[Token]) -> tuple[int, int]:
@@ -418,11 +430,11 @@ def _find_skipped_tokens(tokens: Sequence[Token]) -> frozenset[int]:
 
     TOP of a change and hints of INSERT are handled elsewhere.
     """
-    first, behind = _top(tokens)
-    skipped_tokens = set(range(first, behind))
+    first, end_index = _top(tokens)
+    skipped_tokens = set(range(first, end_index))
     verb = verb_place(tokens)
     if tokens[verb].upper == "INSERT":
-        position = max(verb + 1, behind)
+        position = max(verb + 1, end_index)
         while tokens[position].kind in ("word", "quoted", "variable") or tokens[position].is_op("."):
             if tokens[position].upper == "WITH" and tokens[position + 1].is_op("("):
                 skipped_tokens |= set(range(position, find_end_of_brackets(tokens, position + 1)))
@@ -434,9 +446,9 @@ def _find_skipped_tokens(tokens: Sequence[Token]) -> frozenset[int]:
 def top_number(text: str) -> str:
     """Return the number in UPDATE TOP (number); empty without TOP."""
     tokens = tokens_of(text)
-    first, behind = _top(tokens)
-    number = "".join(token.text for token in tokens[first + 1 : behind]).strip("()")
-    if behind and (not number.isdigit() or tokens[behind].upper == "PERCENT"):
+    first, end_index = _top(tokens)
+    number = "".join(token.text for token in tokens[first + 1 : end_index]).strip("()")
+    if end_index and (not number.isdigit() or tokens[end_index].upper == "PERCENT"):
         raise UnsimulatedFeatureError("TOP of a change other than TOP (number)")
     return number
 
@@ -478,8 +490,10 @@ def name_plain_calls(tree: exp.Expr) -> None:
         if name.startswith(NEUTRAL_PREFIX):
             node.set("this", name.removeprefix(NEUTRAL_PREFIX))
         elif name.lower() == "json_modify" and len(node.expressions) == 3:
-            made = node.expressions[2]
-            if isinstance(made, exp.Anonymous) and str(made.this).lower().endswith(JSON_FRAGMENTS):
+            value_node = node.expressions[2]
+            if isinstance(value_node, exp.Anonymous) and str(value_node.this).lower().endswith(
+                JSON_FRAGMENTS
+            ):
                 node.set("this", "json_modify_raw")
 
 

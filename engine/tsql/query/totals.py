@@ -24,8 +24,8 @@ from engine.tsql.scalars.values import (
 
 
 def _total(values: Iterable[int | float | Decimal]) -> Decimal:
-    each = (value if isinstance(value, Decimal) else exact(value) for value in values)
-    return reduce(ANY_DIGITS.add, each, Decimal(0))
+    exact_values = (value if isinstance(value, Decimal) else exact(value) for value in values)
+    return reduce(ANY_DIGITS.add, exact_values, Decimal(0))
 
 
 def _sum_exactly(values: Iterable[int | float | Decimal]) -> int | float:
@@ -69,10 +69,10 @@ class _Sum:
             return None
         if isinstance(self.values[0], Decimal):
             return self._long_total()
-        found = self.result(_sum_exactly(self.values))
-        if not isinstance(found, float) and not -(2**63) <= found < 2**63:
+        total_value = self.result(_sum_exactly(self.values))
+        if not isinstance(total_value, float) and not -(2**63) <= total_value < 2**63:
             self._fail(SqlError(8115, "expression", "bigint"))
-        return found
+        return total_value
 
     def _long_total(self) -> Scalar:
         total = _total(self.values)
@@ -121,8 +121,8 @@ class _Variance(_VarianceOfAll):
 
 class _DeviationOfAll(_VarianceOfAll):
     def value(self) -> Scalar:
-        found = super().value()
-        return None if found is None else math.sqrt(to_number(found))
+        total_value = super().value()
+        return None if total_value is None else math.sqrt(to_number(total_value))
 
 
 class _Deviation(_DeviationOfAll):
@@ -164,8 +164,8 @@ class _StringAgg:
         for position in reversed(range(len(self._directions))):
             backwards = self._directions[position] == "desc"
             self._rows.sort(key=lambda row: _sort_key(row[1][position]), reverse=backwards)
-        between = "" if self._separator is None else to_text(self._separator)
-        return between.join(value for value, _ in self._rows) if self._rows else None
+        separator = "" if self._separator is None else to_text(self._separator)
+        return separator.join(value for value, _ in self._rows) if self._rows else None
 
 
 class _Pack:

@@ -63,8 +63,8 @@ def table_ref(table: exp.Table | None) -> TableRef:
 
 def _hints(table: exp.Table) -> frozenset[str]:
     """Return the table hints in WITH (…) after a table."""
-    given = [word for hint in table.args.get("hints") or () for word in hint.expressions]
-    return frozenset(str(word.name).upper() for word in given)
+    hint_words = [word for hint in table.args.get("hints") or () for word in hint.expressions]
+    return frozenset(str(word.name).upper() for word in hint_words)
 
 
 def _find_seek(table: exp.Table, query: RewrittenQuery) -> tuple[tuple[str, str], ...]:
@@ -80,16 +80,20 @@ def _find_seek(table: exp.Table, query: RewrittenQuery) -> tuple[tuple[str, str]
         return ()
     condition = select.args["where"].this
     names = {value: name for name, value in query.variables.items()}
-    found: list[tuple[str, str]] = []
+    equalities: list[tuple[str, str]] = []
     for part in condition.flatten() if isinstance(condition, exp.And) else [condition]:
         sides = [part.this, part.expression] if isinstance(part, exp.EQ) else []
-        sides = [side.this if isinstance(side, exp.Collate) else side for side in sides]
-        column = next((side for side in sides if isinstance(side, exp.Column)), None)
-        value = next((side for side in sides if isinstance(side, exp.Literal | exp.Placeholder)), None)
+        sides = [operand.this if isinstance(operand, exp.Collate) else operand for operand in sides]
+        column = next((operand for operand in sides if isinstance(operand, exp.Column)), None)
+        value = next(
+            (operand for operand in sides if isinstance(operand, exp.Literal | exp.Placeholder)), None
+        )
         if column is not None and value is not None and column.table in ("", table.alias_or_name):
-            named = isinstance(value, exp.Placeholder)
-            found.append((column.name.lower(), names[str(value.name)] if named else str(value.name)))
-    return tuple(found)
+            is_parameter = isinstance(value, exp.Placeholder)
+            equalities.append(
+                (column.name.lower(), names[str(value.name)] if is_parameter else str(value.name))
+            )
+    return tuple(equalities)
 
 
 def rewrite_table(table: exp.Expr, query: RewrittenQuery) -> exp.Expr:

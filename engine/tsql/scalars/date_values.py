@@ -176,8 +176,8 @@ def _read_day(text: str, kind: SqlType, culture: Culture, style: int | None) -> 
     separated = _SEPARATED.fullmatch(text)
     if separated is not None:
         return _parse_ordered_date(separated.groups(), order, kind, style)
-    named = _NAMED.fullmatch(text)
-    month = _month(named[1], culture.language) if named is not None else None
+    name_match = _NAMED.fullmatch(text)
+    month = _month(name_match[1], culture.language) if name_match is not None else None
     if month is None:
         raise _DateFormatError
     numbers = re.findall(r"\d+", text, re.ASCII)
@@ -207,8 +207,8 @@ def _parse_ordered_date(parts: tuple[str, ...], order: str, kind: SqlType, style
         month_first = order.replace("y", "") == "md"
         month, day = (first, middle) if month_first else (middle, first)
         return _day(int(last), int(month), int(day))
-    found = dict(zip(order, (first, middle, last), strict=True))
-    return _day(_century(int(found["y"])), int(found["m"]), int(found["d"]))
+    parts_by_kind = dict(zip(order, (first, middle, last), strict=True))
+    return _day(_century(int(parts_by_kind["y"])), int(parts_by_kind["m"]), int(parts_by_kind["d"]))
 
 
 _STYLE_ORDERS: Final = {
@@ -224,10 +224,10 @@ def _century(year: int) -> int:
 
 
 def _month(name: str, language: Language) -> int | None:
-    wanted = name.casefold()
+    month_name = name.casefold()
     for names in (language.months, language.short_months, ENGLISH.months, ENGLISH.short_months):
         for number, known_name in enumerate(names, start=1):
-            if known_name.casefold() == wanted:
+            if known_name.casefold() == month_name:
                 return number
     return None
 
@@ -284,8 +284,8 @@ def _as_datetime_ticks(ticks: int) -> int:
 
 def _old_ticks(thirds: int) -> int:
     """Convert three-hundredths of a second to the thousandths .000, .003 and .007 that datetime shows. Documented."""
-    seconds, rest = divmod(thirds, 300)
-    return seconds * TICKS_PER_S + (rest * 20 + 3) // 6 * (TICKS_PER_S // 1000)
+    seconds, rest_thirds = divmod(thirds, 300)
+    return seconds * TICKS_PER_S + (rest_thirds * 20 + 3) // 6 * (TICKS_PER_S // 1000)
 
 
 # --- writing ---------------------------------------------------------------------------------------------
@@ -294,16 +294,16 @@ def _old_ticks(thirds: int) -> int:
 def format_body(moment: DateTimeValue, kind: SqlType) -> str:
     """Return the value as a result set shows it, which is also the stored form after the mark."""
     day = moment.date.isoformat()
-    seconds, rest = divmod(moment.ticks, TICKS_PER_S)
+    seconds, rest_ticks = divmod(moment.ticks, TICKS_PER_S)
     clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
     if kind.name == "date":
         return day
     if kind.name == "datetime":
-        return f"{day} {clock}.{rest // 10_000:03d}"
+        return f"{day} {clock}.{rest_ticks // 10_000:03d}"
     if kind.name == "smalldatetime":
         return f"{day} {clock}"
     if kind.scale:
-        clock += f".{rest // TICKS_OF_DIGIT[kind.scale]:0{kind.scale}d}"
+        clock += f".{rest_ticks // TICKS_OF_DIGIT[kind.scale]:0{kind.scale}d}"
     if kind.name == "time":
         return clock
     return f"{day} {clock}" + (_zone(moment.offset or 0) if kind.name == "datetimeoffset" else "")
@@ -375,8 +375,8 @@ def text_of(
     pieces = _pieces(moment, kind, culture, long)
     if style in (126, 127) and kind.name in OLD_MOMENTS and not moment.ticks % TICKS_PER_S:
         clock_form = "{hh}:{mi}:{ss}"
-    between = "T" if style in (126, 127) else " "
-    text = between.join(form.format(**pieces) for form in (day_form, clock_form) if form)
+    separator = "T" if style in (126, 127) else " "
+    text = separator.join(form.format(**pieces) for form in (day_form, clock_form) if form)
     if kind.name != "datetimeoffset" or not clock_form:
         return text
     return text + ("Z" if style == 127 else _zone(moment.offset or 0).lstrip(" " if style == 126 else ""))
@@ -385,8 +385,8 @@ def text_of(
 def _pieces(moment: DateTimeValue, kind: SqlType, culture: Culture, long: bool) -> dict[str, object]:
     day, seconds = moment.date, moment.ticks // TICKS_PER_S
     hour = seconds // 3600
-    is_old = kind.name in OLD_MOMENTS
-    digits = 3 if is_old else kind.scale
+    is_old_type = kind.name in OLD_MOMENTS
+    digits = 3 if is_old_type else kind.scale
     fraction = f"{moment.ticks % TICKS_PER_S:07d}"[:digits]
     hijri = _hijri(moment.day)
     return {
@@ -400,7 +400,7 @@ def _pieces(moment: DateTimeValue, kind: SqlType, culture: Culture, long: bool) 
         "h": hour % 12 or 12,
         "mi": f"{seconds // 60 % 60:02d}",
         "ss": f"{seconds % 60:02d}",
-        "colon": (":" if is_old else ".") if fraction else "",
+        "colon": (":" if is_old_type else ".") if fraction else "",
         "point": "." if fraction else "",
         "f": fraction,
         "ampm": "AM" if hour < 12 else "PM",
@@ -433,10 +433,10 @@ def _hijri_ordinal(year: int, month: int, day: int) -> int:
 
 def _hijri_day(text: str) -> int:
     """Parse dd/mm/yyyy of the Hijri calendar. Return the ordinal."""
-    found = _SEPARATED.fullmatch(text)
-    if found is None:
+    date_match = _SEPARATED.fullmatch(text)
+    if date_match is None:
         raise _DateFormatError
-    day, month, year = (int(part) for part in found.groups())
+    day, month, year = (int(part) for part in date_match.groups())
     if not (1 <= month <= 12 and 1 <= day <= 30 and 1 <= year <= 9666):
         raise _DateRangeError
     return _hijri_ordinal(year, month, day)

@@ -92,8 +92,8 @@ def dateadd(culture: Culture, name: Scalar, count: Scalar, value: Scalar, kind: 
         return _hold_in_range(total, moment.offset, type_)
     if part not in _MONTHS:
         raise SqlError(9810, part, "dateadd", type_.name)
-    moved = _add_months(moment.date, steps * _MONTHS[part], type_)
-    return _hold_in_range(moved.toordinal() * DAY + moment.ticks, moment.offset, type_)
+    moved_date = _add_months(moment.date, steps * _MONTHS[part], type_)
+    return _hold_in_range(moved_date.toordinal() * DAY + moment.ticks, moment.offset, type_)
 
 
 def _add_months(day: date, count: int, kind: SqlType) -> date:
@@ -131,10 +131,10 @@ def datetrunc(culture: Culture, name: Scalar, value: Scalar, kind: Scalar = "") 
         day = day.replace(month=day.month - (day.month - 1) % _MONTHS[part], day=1)
     elif part in ("week", "iso_week"):
         first_datefirst = culture.datefirst if part == "week" else 1
-        back = (day.isoweekday() - first_datefirst) % 7
-        if day.toordinal() - back < date_values.FIRST_DAYS.get(type_.name, 1):
+        days_back = (day.isoweekday() - first_datefirst) % 7
+        if day.toordinal() - days_back < date_values.FIRST_DAYS.get(type_.name, 1):
             raise SqlError(9837)
-        day -= timedelta(days=back)
+        day -= timedelta(days=days_back)
     return _hold_in_range(day.toordinal() * DAY, moment.offset, type_)
 
 
@@ -283,7 +283,7 @@ def datepart(culture: Culture, name: Scalar, value: Scalar) -> Scalar:
 
 
 def _compute_part(part: str, moment: DateTimeValue, culture: Culture) -> int:
-    day, seconds, rest = moment.date, moment.ticks // TICKS_PER_S, moment.ticks % TICKS_PER_S
+    day, seconds, rest_ticks = moment.date, moment.ticks // TICKS_PER_S, moment.ticks % TICKS_PER_S
     weekday = (day.isoweekday() - culture.datefirst) % 7 + 1
     first = (date(day.year, 1, 1).isoweekday() - culture.datefirst) % 7
     return {
@@ -297,9 +297,9 @@ def _compute_part(part: str, moment: DateTimeValue, culture: Culture) -> int:
         "hour": seconds // 3600,
         "minute": seconds // 60 % 60,
         "second": seconds % 60,
-        "millisecond": rest // 10_000,
-        "microsecond": rest // 10,
-        "nanosecond": rest * 100,
+        "millisecond": rest_ticks // 10_000,
+        "microsecond": rest_ticks // 10,
+        "nanosecond": rest_ticks * 100,
         "iso_week": day.isocalendar().week,
         "tzoffset": moment.offset or 0,
     }[part]
@@ -472,22 +472,22 @@ def at_time_zone(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
     if value is None or zone is None:
         return None
     kind = date_values.kind_of(value if isinstance(value, str) else to_text(value))
-    here, moment = _zone(to_text(zone)), moment_of(value, kind, culture)
-    rest = moment.ticks % 10
+    own_zone, moment = _zone(to_text(zone)), moment_of(value, kind, culture)
+    rest_ticks = moment.ticks % 10
     local = moment.as_datetime()
     try:
         if kind.name == "datetimeoffset":
             utc = local - timedelta(minutes=moment.offset or 0)
         else:
-            later_offset = here.utcoffset(local.replace(tzinfo=here, fold=1)) or timedelta()
-            sooner = here.utcoffset(local.replace(tzinfo=here, fold=0)) or timedelta()
+            later_offset = own_zone.utcoffset(local.replace(tzinfo=own_zone, fold=1)) or timedelta()
+            sooner = own_zone.utcoffset(local.replace(tzinfo=own_zone, fold=0)) or timedelta()
             utc = local - min(later_offset, sooner)
-        local_time = here.fromutc(utc.replace(tzinfo=here))
+        local_time = own_zone.fromutc(utc.replace(tzinfo=own_zone))
     except OverflowError:
         raise SqlError(517, "datetimeoffset") from None
     minutes = int((local_time.utcoffset() or timedelta()).total_seconds() // 60)
     local_moment = date_values.of_datetime(datetime.combine(local_time.date(), local_time.time()))
-    local_moment = local_moment._replace(ticks=local_moment.ticks + rest, offset=minutes)
+    local_moment = local_moment._replace(ticks=local_moment.ticks + rest_ticks, offset=minutes)
     scale = _SCALES.get(kind.name, kind.scale)
     return MARK + date_values.format_body(local_moment, SqlType("datetimeoffset", scale=scale))
 

@@ -87,12 +87,12 @@ def _format_number(number: Decimal, pattern: str) -> str | None:
         return pattern
     left, _, right = picture.group().partition(".")
     shown_text = to_text(decimal_text(types.encode_decimal(number.copy_abs()), len(right)))
-    front, _, back = shown_text.partition(".")
+    front, _, decimals_text = shown_text.partition(".")
     front = front.rjust(left.replace(",", "").count("0"), "0")
-    while back and len(back) > right.count("0") and back.endswith("0"):
-        back = back[:-1]
+    while decimals_text and len(decimals_text) > right.count("0") and decimals_text.endswith("0"):
+        decimals_text = decimals_text[:-1]
     front = _group_digits(front) if "," in left else front
-    text = front + (f".{back}" if back else "")
+    text = front + (f".{decimals_text}" if decimals_text else "")
     return pattern.replace(picture.group(), ("-" if number < 0 else "") + text, 1)
 
 
@@ -131,9 +131,11 @@ def _soundex(value: Scalar) -> Scalar:
     text = [char for char in to_text(value).upper() if char.isalpha()]
     if not text:
         return "0000"
-    found = [str(codes.get(char, 0)) for char in text]
+    code_digits = [str(codes.get(char, 0)) for char in text]
     digits = [
-        digit for index, digit in enumerate(found) if index and digit != "0" and digit != found[index - 1]
+        digit
+        for index, digit in enumerate(code_digits)
+        if index and digit != "0" and digit != code_digits[index - 1]
     ]
     return (text[0] + "".join(digits) + "000")[:4]
 
@@ -181,13 +183,13 @@ def parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar = None) ->
         raise SqlError(0, f"Not simulated: PARSE with the culture {culture_name or culture.language.name}")
     if value is None:
         return None
-    language, order, between, point = CULTURES[culture_name.lower()]
+    language, order, separator, point = CULTURES[culture_name.lower()]
     text = to_text(value).strip()
     found_language = languages.find(language)
     assert found_language is not None
-    there = replace(culture, language=found_language, dateformat=order)
+    local_culture = replace(culture, language=found_language, dateformat=order)
     if target.is_number:
-        text = text.replace(between, "").replace(point, ".")
+        text = text.replace(separator, "").replace(point, ".")
         if target.is_integer and target.name != "bit":
             text = text.removesuffix(".").removesuffix(".0") or " "
         if target.name not in MONEYS and "$" in text:
@@ -195,7 +197,7 @@ def parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar = None) ->
     try:
         if not text.strip():
             raise SqlError(9819, value, target.name, name or "")
-        return convert(text, target, culture=there)
+        return convert(text, target, culture=local_culture)
     except SqlError:
         raise SqlError(9819, value, target.name, name or "") from None
 

@@ -120,11 +120,13 @@ def _charindex(part: Scalar, text: Scalar, start: Scalar = 1) -> Scalar:
 def _replace(text: Scalar, pattern: Scalar, replacement: Scalar) -> Scalar:
     if not to_text(pattern):
         return to_text(text)
-    by = to_text(replacement)
-    most = TEXT_LIMIT // max(1, len(by)) + 1  # more repetitions exceed the limit anyway
-    template = by.replace("\\", r"\\")  # a text, because a function would be called a million times
+    replacement_text = to_text(replacement)
+    count_max = TEXT_LIMIT // max(1, len(replacement_text)) + 1  # more repetitions exceed the limit anyway
+    template = replacement_text.replace(
+        "\\", r"\\"
+    )  # a text, because a function would be called a million times
     return within_limit(
-        re.sub(re.escape(to_text(pattern)), template, to_text(text), count=most, flags=re.IGNORECASE)
+        re.sub(re.escape(to_text(pattern)), template, to_text(text), count=count_max, flags=re.IGNORECASE)
     )
 
 
@@ -163,9 +165,9 @@ def _replace_exact(text: Scalar, pattern: Scalar, replacement: Scalar) -> Scalar
     """Evaluate REPLACE with a case-sensitive collation."""
     if not to_text(pattern):
         return to_text(text)
-    by = to_text(replacement)
-    most = TEXT_LIMIT // max(1, len(by)) + 1
-    return to_text(text).replace(to_text(pattern), by, most)[:TEXT_LIMIT]
+    replacement_text = to_text(replacement)
+    count_max = TEXT_LIMIT // max(1, len(replacement_text)) + 1
+    return to_text(text).replace(to_text(pattern), replacement_text, count_max)[:TEXT_LIMIT]
 
 
 def _stuff(text: Scalar, start: Scalar, length: Scalar, replacement: Scalar) -> Scalar:
@@ -186,16 +188,16 @@ def _replicate(text: Scalar, count: Scalar, max_length: Scalar = 8000) -> Scalar
     body, size = to_text(text), TEXT_LIMIT if max_length == -1 else to_integer(max_length)
     if to_integer(count) < 0:
         return None
-    made = body * min(to_integer(count), size // max(1, len(body)) + 1)
-    return within_limit(made) if max_length == -1 else made[:size]
+    repeated_text = body * min(to_integer(count), size // max(1, len(body)) + 1)
+    return within_limit(repeated_text) if max_length == -1 else repeated_text[:size]
 
 
 @strict
 def _quotename(text: Scalar, quote: Scalar = "[") -> Scalar:
-    pair = _QUOTES.get(to_text(quote)[:1])
-    if pair is None or len(to_text(text)) > 128:
+    quote_pair = _QUOTES.get(to_text(quote)[:1])
+    if quote_pair is None or len(to_text(text)) > 128:
         return None
-    return pair[0] + to_text(text).replace(pair[1], pair[1] * 2) + pair[1]
+    return quote_pair[0] + to_text(text).replace(quote_pair[1], quote_pair[1] * 2) + quote_pair[1]
 
 
 _QUOTES: Final = {sign: pair for pair in ("[]", "''", '""', "()", "{}", "<>", "``") for sign in pair}
@@ -208,9 +210,9 @@ def _concat(first_value: Scalar, second_value: Scalar, *values: Scalar) -> Scala
 
 def _concat_ws(separator: Scalar, first_value: Scalar, second_value: Scalar, *others: Scalar) -> Scalar:
     """Evaluate CONCAT_WS: join the values that are not NULL [DOC: CONCAT_WS]."""
-    between = to_text(separator) if separator is not None else ""
+    separator_text = to_text(separator) if separator is not None else ""
     values = (first_value, second_value, *others)
-    return within_limit(between.join(to_text(value) for value in values if value is not None))
+    return within_limit(separator_text.join(to_text(value) for value in values if value is not None))
 
 
 @strict
@@ -308,14 +310,14 @@ def _variant_property(value: Scalar, wanted: Scalar, source: Scalar = None) -> S
     length = kind.length * (2 if kind.name in ("nchar", "nvarchar") else 1) if kind.is_text else None
     steps = 5 if precision < 10 else 9 if precision < 20 else 13 if precision < 29 else 17
     size = steps if decimal else _BYTES.get(kind.name, kind.length)
-    known: dict[str, Scalar] = {
+    values_by_property: dict[str, Scalar] = {
         "basetype": kind.name,
         "precision": precision,
         "scale": scale,
         "maxlength": size if length is None else length,
         "collation": "SQL_Latin1_General_CP1_CI_AS" if kind.is_text else None,
     }
-    return known.get(to_text(wanted).lower())
+    return values_by_property.get(to_text(wanted).lower())
 
 
 def _isnull(value: Scalar, replacement: Scalar) -> Scalar:
@@ -332,33 +334,35 @@ def _checksum(*values: Scalar) -> Scalar:
 
 def format_message(text: str, values: tuple[Scalar, ...]) -> str:
     """Return the text of RAISERROR with its %d, %s, %u and %x filled in. Raises 2787 or 2748."""
-    left = list(values)
+    remaining_values = list(values)
 
     def fill(match: re.Match[str]) -> str:
         if match.group() == "%%":
             return "%"
-        width, cut = (
-            (to_text(left.pop(0)) if left else "") if match[part] == "*" else match[part] or ""
+        width, cut_width = (
+            (to_text(remaining_values.pop(0)) if remaining_values else "")
+            if match[part] == "*"
+            else match[part] or ""
             for part in ("width", "cut")
         )
-        value = left.pop(0) if left else None
+        value = remaining_values.pop(0) if remaining_values else None
         if value is None:
             return "(null)"
         if match["kind"] == "s":
             text = to_text(value)
-            text = text[: int(cut[:9])] if cut.isdecimal() else text
+            text = text[: int(cut_width[:9])] if cut_width.isdecimal() else text
         elif isinstance(value, int):
             kind, flags = match["kind"], match["flags"]
             bits = value % 2**32 if value >= -(2**31) else value % 2**64
             forms = {"x": f"{bits:x}", "X": f"{bits:X}", "o": f"{bits:o}", "u": str(bits)}
             text = forms.get(kind, str(value))
-            text = text.rjust(min(int(cut[:9]), 2000), "0") if cut.isdecimal() else text
+            text = text.rjust(min(int(cut_width[:9]), 2000), "0") if cut_width.isdecimal() else text
             if "#" in flags and value:
                 text = {"x": "0x", "X": "0X", "o": "0"}.get(kind, "") + text
             if kind in "di" and value >= 0:
                 text = ("+" if "+" in flags else " " if " " in flags else "") + text
         else:
-            raise SqlError(2786, len(values) - len(left))
+            raise SqlError(2786, len(values) - len(remaining_values))
         size = int(width[:9]) if width.isdecimal() else 0
         size = min(size, 2000)
         flags = match["flags"]
@@ -410,11 +414,11 @@ def _find_extreme(sign: int) -> Callable[..., Scalar]:
     """Build GREATEST (1) or LEAST (-1) for values of one type. They ignore NULL [DOC: GREATEST]."""
 
     def find(initial: Scalar, *others: Scalar) -> Scalar:
-        found = initial
+        current_value = initial
         for value in others:
-            if value is not None and (found is None or _compare(value, found) * sign > 0):
-                found = value
-        return found
+            if value is not None and (current_value is None or _compare(value, current_value) * sign > 0):
+                current_value = value
+        return current_value
 
     return find
 
@@ -550,15 +554,15 @@ def arity(function: Callable[..., object], takes_context: bool) -> tuple[int, in
     With *takes_context* the first argument, a context, does not count.
     """
     parameters = list(inspect.signature(function).parameters.values())[int(takes_context) :]
-    least = sum(p.default is p.empty and p.kind is not p.VAR_POSITIONAL for p in parameters)
+    arguments_min = sum(p.default is p.empty and p.kind is not p.VAR_POSITIONAL for p in parameters)
     endless = any(p.kind is p.VAR_POSITIONAL for p in parameters)
-    return least, -1 if endless else len(parameters)
+    return arguments_min, -1 if endless else len(parameters)
 
 
 def check_arity(name: str, function: Callable[..., object], takes_context: bool, argument_count: int) -> None:
     """Raise 174 or 189 for a wrong number of arguments."""
-    least, most = arity(function, takes_context)
-    if argument_count < least or (most >= 0 and argument_count > most):
-        if least == most:
-            raise SqlError(174, name, least)
-        raise SqlError(189, name, least, most if most >= 0 else 254)
+    arguments_min, arguments_max = arity(function, takes_context)
+    if argument_count < arguments_min or (arguments_max >= 0 and argument_count > arguments_max):
+        if arguments_min == arguments_max:
+            raise SqlError(174, name, arguments_min)
+        raise SqlError(189, name, arguments_min, arguments_max if arguments_max >= 0 else 254)

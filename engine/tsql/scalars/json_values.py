@@ -127,22 +127,22 @@ class JsonPath(Struct, frozen=True):
 
 def path_of(text: str, may_append: bool = False) -> JsonPath:
     """Parse a path. Raises 13607."""
-    rest, position, appends, strict = text, 0, False, False
-    if may_append and rest[:7].lower() == "append ":
+    rest_text, position, appends, strict = text, 0, False, False
+    if may_append and rest_text[:7].lower() == "append ":
         appends, position = True, 7
     for mode in ("lax ", "strict "):
-        if rest[position:].lower().startswith(mode):
+        if rest_text[position:].lower().startswith(mode):
             strict, position = mode == "strict ", position + len(mode)
             break
-    position += len(rest[position:]) - len(rest[position:].lstrip(" "))
-    if rest[position : position + 1] != "$":
-        raise SqlError(13607, rest[position : position + 1] or ".", position)
+    position += len(rest_text[position:]) - len(rest_text[position:].lstrip(" "))
+    if rest_text[position : position + 1] != "$":
+        raise SqlError(13607, rest_text[position : position + 1] or ".", position)
     position += 1
     steps: list[str | int] = []
-    while position < len(rest):
-        match = _STEP.match(rest, position)
+    while position < len(rest_text):
+        match = _STEP.match(rest_text, position)
         if match is None:
-            raise SqlError(13607, rest[position], position)
+            raise SqlError(13607, rest_text[position], position)
         if match[3] is not None:
             steps.append(int(match[3]))
         else:
@@ -220,12 +220,12 @@ def json_value(value: Scalar, path: Scalar) -> Scalar:
         if json_path.strict:
             raise SqlError(13623)
         return None
-    found = scalar_text(text, node)
-    if found is not None and len(found) > VALUE_MAX:
+    value_text = scalar_text(text, node)
+    if value_text is not None and len(value_text) > VALUE_MAX:
         if json_path.strict:
             raise SqlError(13625)
         return None
-    return found
+    return value_text
 
 
 def json_query(value: Scalar, path: Scalar = "$") -> Scalar:
@@ -330,8 +330,10 @@ def open_json(value: Scalar, path: Scalar = "$") -> Scalar:
         return "[]"
     rows: list[tuple[int | str, str | None, int]] = []
     for key, item in node.items:
-        shown = text[item.start : item.end] if item.kind in ("array", "object") else scalar_text(text, item)
-        rows.append((key, shown, _TYPES[item.kind]))
+        item_text = (
+            text[item.start : item.end] if item.kind in ("array", "object") else scalar_text(text, item)
+        )
+        rows.append((key, item_text, _TYPES[item.kind]))
     return json.dumps(rows)
 
 
@@ -390,13 +392,13 @@ def generate_series(start: Scalar, stop: Scalar, step: Scalar = None) -> Scalar:
     first, last = _read_step(start), _read_step(stop)
     if first is None or last is None:
         return "[]"
-    by = _read_step(step) if step is not None else Fraction(1 if first <= last else -1)
-    if not by:
+    step_value = _read_step(step) if step is not None else Fraction(1 if first <= last else -1)
+    if not step_value:
         raise SqlError(4199, 0, 3, "generate_series")
-    count = max(0, math.floor((last - first) / by) + 1)
+    count = max(0, math.floor((last - first) / step_value) + 1)
     if count > SERIES_MAX:
         raise UnsimulatedFeatureError(f"more than {SERIES_MAX} rows of GENERATE_SERIES")
-    values = [first + index * by for index in range(count)]
+    values = [first + index * step_value for index in range(count)]
     return json.dumps([[int(value) if value.denominator == 1 else float(value)] for value in values])
 
 
@@ -429,10 +431,10 @@ def _write_literal(value: Scalar, kind: Scalar, is_fragment: Scalar) -> Scalar:
     if isinstance(value, bytes):
         return _quote(base64.b64encode(value).decode())
     text = to_text(value)
-    bare = (
+    is_bare_literal = (
         is_fragment or kind == "number" or isinstance(value, int | float) or types.is_encoded_decimal(value)
     )
-    return text if bare else _quote(text)
+    return text if is_bare_literal else _quote(text)
 
 
 def _write_object(template: Scalar, include_nulls: Scalar, *literals: Scalar) -> Scalar:
@@ -445,25 +447,29 @@ JsonTemplate = list[tuple[str, "int | JsonTemplate"]]
 
 
 def _write_members(template: JsonTemplate, include_nulls: bool, literals: tuple[Scalar, ...]) -> str:
-    written = []
-    for name, held in template:
-        if isinstance(held, int):
-            value = "null" if literals[held] is None and include_nulls else literals[held]
+    nested = []
+    for name, member_template in template:
+        if isinstance(member_template, int):
+            value = (
+                "null" if literals[member_template] is None and include_nulls else literals[member_template]
+            )
         else:
-            members = _write_members(held, include_nulls, literals)
+            members = _write_members(member_template, include_nulls, literals)
             value = f"{{{members}}}" if members else None
         if value is not None:
-            written.append(f"{_quote(name)}:{to_text(value)}")
-    return ",".join(written)
+            nested.append(f"{_quote(name)}:{to_text(value)}")
+    return ",".join(nested)
 
 
 def _write_pairs(nulls: Scalar, *pairs: Scalar) -> Scalar:
     """Return the text of JSON_OBJECT for names and JSON values alternately [DOC: JSON_OBJECT]."""
     if None in pairs[::2]:
         raise UnsimulatedFeatureError("JSON_OBJECT with a name that is NULL")
-    named = zip(pairs[::2], pairs[1::2], strict=True)
+    name_pairs = zip(pairs[::2], pairs[1::2], strict=True)
     members = [
-        f"{_quote(to_text(name))}:{_or_null(value)}" for name, value in named if nulls or value is not None
+        f"{_quote(to_text(name))}:{_or_null(value)}"
+        for name, value in name_pairs
+        if nulls or value is not None
     ]
     return f"{{{','.join(members)}}}"
 
@@ -489,20 +495,20 @@ def _write_rows(rows: Scalar, names: Scalar, root: Scalar, without_wrapper: Scal
     """
     if rows is None:
         return None
-    shown = _nest_rows(json.loads(f"[{to_text(rows)}]"), json.loads(to_text(names))[1:])
+    nested_rows = _nest_rows(json.loads(f"[{to_text(rows)}]"), json.loads(to_text(names))[1:])
     if without_wrapper:
-        return shown
-    return f"[{shown}]" if root is None else f"{{{_quote(to_text(root))}:[{shown}]}}"
+        return nested_rows
+    return f"[{nested_rows}]" if root is None else f"{{{_quote(to_text(root))}:[{nested_rows}]}}"
 
 
 def _nest_rows(rows: list[list[str]], names: list[str]) -> str:
     if not names:
         return ",".join(f"{{{row[0]}}}" for row in rows)
-    written = []
+    nested = []
     for members, group in groupby(rows, key=lambda row: row[0]):
         inner = f"{_quote(names[0])}:[{_nest_rows([row[1:] for row in group], names[1:])}]"
-        written.append(f"{{{members},{inner}}}" if members else f"{{{inner}}}")
-    return ",".join(written)
+        nested.append(f"{{{members},{inner}}}" if members else f"{{{inner}}}")
+    return ",".join(nested)
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {

@@ -46,12 +46,12 @@ UNSIMULATED_LANGUAGES: Final = frozenset(name.strip().casefold() for name in _UN
 
 def find(name: str) -> Language | None:
     """Return the language with that name or alias; None if it is unknown."""
-    wanted = name.casefold()
+    language_name = name.casefold()
     return next(
         (
             language
             for language in LANGUAGES
-            if wanted in (language.name.casefold(), language.alias.casefold())
+            if language_name in (language.name.casefold(), language.alias.casefold())
         ),
         None,
     )

@@ -36,11 +36,11 @@ def find_like(pattern: str, escape: str, text: str, exact: bool = False) -> int 
         return 0 if text[opening.end() :].strip(" ") == "" else None  # trailing blanks are ignored
     position, start = opening.end(), None if first.pattern == "" else 0
     for piece in middle[:-1]:
-        found = piece.search(text, position)
-        if found is None:
+        piece_match = piece.search(text, position)
+        if piece_match is None:
             return None
-        start = found.start() if start is None else start
-        position = found.end()
+        start = piece_match.start() if start is None else start
+        position = piece_match.end()
     last = middle[-1]
     if last.pattern == "":
         return len(text) if start is None else start
@@ -104,8 +104,8 @@ def _pieces(pattern: str, escape: str, exact: bool) -> tuple[re.Pattern[str], ..
 def _character_class(class_text: str) -> str:
     negated = "^" if class_text.startswith("^") else ""
     body = re.sub(r"([\\\[\]&|~^])", r"\\\1", class_text.removeprefix("^"))
-    between = "".join(_ACCENTED.get(letter, "") for letter in _letters_in(class_text))
-    body += between
+    accented_letters = "".join(_ACCENTED.get(letter, "") for letter in _letters_in(class_text))
+    body += accented_letters
     try:
         re.compile(f"[{negated}{body}]")
     except re.error:
@@ -120,12 +120,12 @@ def _letters_in(class_text: str) -> str:
 
 
 def _by_letter() -> dict[str, str]:
-    found: dict[str, str] = {}
+    base_letters: dict[str, str] = {}
     for char in map(chr, range(0xC0, 0x180)):
-        plain = unicodedata.normalize("NFD", char)[0].lower()
-        if plain.isascii():
-            found[plain] = found.get(plain, "") + char
-    return found
+        plain_letter = unicodedata.normalize("NFD", char)[0].lower()
+        if plain_letter.isascii():
+            base_letters[plain_letter] = base_letters.get(plain_letter, "") + char
+    return base_letters
 
 
 _ACCENTED: Final = _by_letter()
@@ -135,12 +135,12 @@ _ACCENTED: Final = _by_letter()
 @strict
 def patindex(pattern: Scalar, text: Scalar) -> Scalar:
     """Evaluate PATINDEX: the position of the pattern in the text, from 1; 0 if it does not match."""
-    found = find_like(to_text(pattern), "", to_text(text))
-    return 0 if found is None else found + 1
+    match = find_like(to_text(pattern), "", to_text(text))
+    return 0 if match is None else match + 1
 
 
 @strict
 def patindex_exact(pattern: Scalar, text: Scalar) -> Scalar:
     """Evaluate PATINDEX with a case-sensitive collation."""
-    found = find_like(to_text(pattern), "", to_text(text), exact=True)
-    return 0 if found is None else found + 1
+    match = find_like(to_text(pattern), "", to_text(text), exact=True)
+    return 0 if match is None else match + 1

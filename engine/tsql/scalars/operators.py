@@ -78,8 +78,8 @@ def _divide_integers(a: int, b: int) -> int:
 
 
 def _remainder(a: int, b: int) -> int:
-    rest = abs(a) % abs(b)
-    return rest if a >= 0 else -rest
+    rest_value = abs(a) % abs(b)
+    return rest_value if a >= 0 else -rest_value
 
 
 _INTEGER_OPERATORS: Final[dict[str, Callable[[int, int], int]]] = {
@@ -222,8 +222,8 @@ def _mod(a: Scalar, b: Scalar) -> Scalar:
     left, right = _number(a, b), _number(b, a)
     if right == 0:
         raise SqlError(8134)
-    rest = abs(left) % abs(right)
-    return rest if left >= 0 else -rest
+    rest_value = abs(left) % abs(right)
+    return rest_value if left >= 0 else -rest_value
 
 
 def _bits(sign: str) -> Callable[[Scalar, Scalar], Scalar]:
@@ -293,8 +293,8 @@ def _log(value: Scalar, base: Scalar = math.e) -> Scalar:
 def _round(value: Scalar, places: Scalar, cut: Scalar = 0) -> Scalar:
     """Evaluate ROUND: round half away from zero, or truncate if *cut* is not 0. Documented [DOC: ROUND]."""
     digits = max(-38, min(38, to_integer(places)))
-    how = ROUND_DOWN if to_integer(cut) else ROUND_HALF_UP
-    rounded = exact(value).quantize(Decimal(1).scaleb(-digits), how, ANY_DIGITS)
+    rounding = ROUND_DOWN if to_integer(cut) else ROUND_HALF_UP
+    rounded = exact(value).quantize(Decimal(1).scaleb(-digits), rounding, ANY_DIGITS)
     if types.is_encoded_decimal(value):
         return types.encode_decimal(rounded)
     return int(rounded) if isinstance(to_number(value, "float"), int) else float(rounded)
@@ -341,9 +341,11 @@ def _shift(sign: int) -> Callable[..., Scalar]:
 
     def shift(value: Scalar, amount: Scalar, kind: Scalar = "") -> Scalar:
         bits, width = _read_bits(value, kind)
-        by = to_integer(amount) * sign
-        moved = 0 if abs(by) >= width else bits << by if by > 0 else bits >> -by
-        return _write_bits(moved % (1 << width), width, value)
+        bit_count = to_integer(amount) * sign
+        shifted_bits = (
+            0 if abs(bit_count) >= width else bits << bit_count if bit_count > 0 else bits >> -bit_count
+        )
+        return _write_bits(shifted_bits % (1 << width), width, value)
 
     return shift
 

@@ -39,14 +39,18 @@ DEFAULTS: Final = SessionSettings()
 @lru_cache(maxsize=128)
 def settings_of(options: Options) -> SessionSettings:
     """Return the settings of a connection with these *options*."""
-    known = dict(options)
+    option_values = dict(options)
 
     def is_enabled(name: str) -> bool:
-        return known.get(name, "ON") != "OFF"
+        return option_values.get(name, "ON") != "OFF"
 
-    ansi = known.get("ANSI_DEFAULTS", "ON") != "OFF"
+    ansi = option_values.get("ANSI_DEFAULTS", "ON") != "OFF"
     return SessionSettings(
-        culture=_culture(known.get("LANGUAGE", ""), known.get("DATEFORMAT", ""), known.get("DATEFIRST", "")),
+        culture=_culture(
+            option_values.get("LANGUAGE", ""),
+            option_values.get("DATEFORMAT", ""),
+            option_values.get("DATEFIRST", ""),
+        ),
         ansi_nulls=is_enabled("ANSI_NULLS") and ansi,
         concat_null=is_enabled("CONCAT_NULL_YIELDS_NULL"),
         quoted_identifier=is_enabled("QUOTED_IDENTIFIER") and ansi,
@@ -72,8 +76,14 @@ def context_info(options: Options) -> bytes | None:
 
 def deadlock_priority(setting: str) -> int:
     """Convert LOW, NORMAL, HIGH or a number to a number [DOC: SET DEADLOCK_PRIORITY]."""
-    named = {"LOW": -5, "NORMAL": 0, "HIGH": 5}
-    return named[setting] if setting in named else int(setting) if setting.lstrip("-").isdigit() else 0
+    named_priorities = {"LOW": -5, "NORMAL": 0, "HIGH": 5}
+    return (
+        named_priorities[setting]
+        if setting in named_priorities
+        else int(setting)
+        if setting.lstrip("-").isdigit()
+        else 0
+    )
 
 
 class UnsimulatedValueError(Exception):

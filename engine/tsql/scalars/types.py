@@ -162,16 +162,16 @@ def numeric(precision: int, scale: int) -> SqlType:
     This rule is documented.
     """
     if precision > PRECISION_MAX:
-        whole = precision - scale
-        scale = max(min(scale, DIVISION_SCALE), PRECISION_MAX - whole)
+        whole_digits = precision - scale
+        scale = max(min(scale, DIVISION_SCALE), PRECISION_MAX - whole_digits)
         precision = PRECISION_MAX
     return SqlType("numeric", precision=max(1, precision), scale=scale)
 
 
 def of_literal(text: str) -> SqlType:
     """Return the type of a number literal without an exponent. Raises 1007 for too many digits."""
-    whole, _, part = text.partition(".")
-    digits = whole.lstrip("0") + part
+    whole_part, _, part = text.partition(".")
+    digits = whole_part.lstrip("0") + part
     if "." not in text and len(digits) <= 10 and int(text) < 2**31:
         return SqlType("int", precision=max(1, len(digits)))  # next to a decimal, only its digits count
     if len(digits) > PRECISION_MAX:
@@ -205,8 +205,8 @@ def type_of(text: str, default_length: int = 30) -> SqlType:
     if text.startswith(VARIANT_OF):
         return variant_of(type_of(text.removeprefix(VARIANT_OF)))
     match = _TYPE_NAME.fullmatch(" ".join(text.lower().split())) if len(text) < 300 else None
-    written = match[1] if match else text
-    name = _ALIASES.get(written, written)
+    type_text = match[1] if match else text
+    name = _ALIASES.get(type_text, type_text)
     if name in NOT_SIMULATED:
         raise SqlError(0, f"Not simulated: the type {name}")
     if match is None or name not in NAMES:
@@ -214,7 +214,7 @@ def type_of(text: str, default_length: int = 30) -> SqlType:
     size = None if match[2] is None else MAX if match[2] == "max" else int(match[2][:9])
     # more than nine digits exceed every type, and int() of thousands of digits is slow
     digits = None if match[3] is None else int(match[3][:9])
-    if written == "sysname":
+    if type_text == "sysname":
         return SqlType("nvarchar", 128)
     if name in DECIMALS:
         return SqlType("numeric", precision=18 if size is None else size, scale=digits or 0)
@@ -261,11 +261,11 @@ def check_type_text(text: str, item_kind: str, name: str = "", number: int = 1) 
         return
     if not size and kind not in SCALED:
         raise SqlError(1001, 1, 0)
-    most = _WIDTHS.get(kind, size)
-    if size > most:
+    size_max = _WIDTHS.get(kind, size)
+    if size > size_max:
         wide = size <= 8000
         called = "parameter" if wide and item_kind == "type" else item_kind
-        raise SqlError(2717 if wide else 131, size, called, name or kind, most if wide else 8000)
+        raise SqlError(2717 if wide else 131, size, called, name or kind, size_max if wide else 8000)
     precision = PRECISION_MAX if kind in DECIMALS else 53 if kind == "float" else size
     if size > precision:
         raise SqlError(2750, number, size, precision)
@@ -358,9 +358,9 @@ def _as_number(kind: SqlType, other_type: SqlType) -> SqlType:
 def _exact(sign: str, a: SqlType, b: SqlType) -> SqlType:
     (p1, s1), (p2, s2) = digits_of(a), digits_of(b)
     if sign in "+-":
-        scale, whole = max(s1, s2), max(p1 - s1, p2 - s2)
-        precision = min(scale + whole + 1, PRECISION_MAX)
-        return numeric(precision, min(scale, precision - whole))
+        scale, whole_digits = max(s1, s2), max(p1 - s1, p2 - s2)
+        precision = min(scale + whole_digits + 1, PRECISION_MAX)
+        return numeric(precision, min(scale, precision - whole_digits))
     if sign == "*":
         return numeric(p1 + p2 + 1, s1 + s2)
     if sign == "/":
@@ -423,10 +423,12 @@ def check_conversion(source: SqlType | None, target: SqlType, explicit: bool = T
     """Raise 529 (explicit) or 206 for types that cannot be converted. Documented [DOC: CAST and CONVERT]."""
     if source is None or source == NULL or source.name == target.name:
         return
-    pair = (_kind(source), _kind(target))
-    if pair in _IMPOSSIBLE_CONVERSIONS or (not explicit and pair in _ONLY_EXPLICIT):
+    kind_pair = (_kind(source), _kind(target))
+    if kind_pair in _IMPOSSIBLE_CONVERSIONS or (not explicit and kind_pair in _ONLY_EXPLICIT):
         raise SqlError(
-            529 if explicit else 206 if pair in _IMPOSSIBLE_CONVERSIONS else 257, source.name, target.name
+            529 if explicit else 206 if kind_pair in _IMPOSSIBLE_CONVERSIONS else 257,
+            source.name,
+            target.name,
         )
 
 

@@ -137,17 +137,19 @@ def _convert_to_integer(value: Scalar, name: str, source: SqlType | None) -> int
     # results].
     is_money = source is not None and source.name in MONEYS
     if types.is_encoded_decimal(value):
-        whole = int(types.decode_decimal(value).to_integral_value(ROUND_HALF_UP if is_money else ROUND_DOWN))
+        whole_number = int(
+            types.decode_decimal(value).to_integral_value(ROUND_HALF_UP if is_money else ROUND_DOWN)
+        )
     else:
-        whole = int(exact(number).quantize(Decimal(1), ROUND_HALF_UP)) if is_money else int(number)
-    if low <= whole <= high:
-        return whole
+        whole_number = int(exact(number).quantize(Decimal(1), ROUND_HALF_UP)) if is_money else int(number)
+    if low <= whole_number <= high:
+        return whole_number
     if source is not None and source.name in FLOATS:
         raise SqlError(232, name, f"{number:f}")
     exactly = source is not None and source.name in DECIMALS
     if exactly or name in ("int", "bigint"):
         raise SqlError(8115, "numeric" if exactly else "expression", name)
-    raise SqlError(220, name, whole)
+    raise SqlError(220, name, whole_number)
 
 
 def is_plain_text(value: Scalar) -> TypeGuard[str]:
@@ -160,9 +162,9 @@ _INT_COLUMNS: Final = {"tinyint": "INT1", "smallint": "INT2"}
 
 def _parse_ranged_integer(value: str, stripped: str, name: str, source: SqlType | None) -> int:
     low, high = INT_RANGES[name]
-    whole = _parse_integer(stripped, name) if len(stripped) <= DIGITS_MAX else high + 1
-    if low <= whole <= high:
-        return whole
+    whole_number = _parse_integer(stripped, name) if len(stripped) <= DIGITS_MAX else high + 1
+    if low <= whole_number <= high:
+        return whole_number
     if name in _INT_COLUMNS:
         raise SqlError(244, name_of(value, source), value, _INT_COLUMNS[name])
     raise (
@@ -398,8 +400,8 @@ def _to_char(
     if size == MAX or not size:
         return within_limit(text)
     if len(text) > size and (isinstance(value, int | float) or types.is_encoded_decimal(value)):
-        is_whole = isinstance(value, int) and (source is None or source.is_integer)
-        if not is_whole or target.name in WIDE:
+        is_integer = isinstance(value, int) and (source is None or source.is_integer)
+        if not is_integer or target.name in WIDE:
             raise SqlError(8115, "numeric" if source is None else source.name, target.name)
         text = "*"
     if len(text) > size and source is not None and source.name == "uniqueidentifier":
@@ -443,10 +445,10 @@ def format_as_type(
 
 def money_text(value: Scalar, style: int) -> str:
     """Format money as CONVERT does: two digits (0), two digits with commas (1), or four digits (2). Documented."""
-    shown = to_text(decimal_text(value, 4 if style in (2, 126) else 2))
+    amount_text = to_text(decimal_text(value, 4 if style in (2, 126) else 2))
     if style != 1:
-        return shown
-    front, _, fraction = shown.partition(".")
+        return amount_text
+    front, _, fraction = amount_text.partition(".")
     sign = "-" if front.startswith("-") else ""
     return f"{sign}{int(front.lstrip('-')):,}.{fraction}"
 
@@ -497,8 +499,8 @@ def decimal_text(value: Scalar, scale: Scalar) -> Scalar:
         return value
     if not -1e38 < value < 1e38 or not 0 <= scale <= SCALE_MAX:
         return value
-    shown_ = Decimal(repr(value)).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, ANY_DIGITS)
-    return f"{shown_ if shown_ else abs(shown_):f}"
+    rounded_value = Decimal(repr(value)).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, ANY_DIGITS)
+    return f"{rounded_value if rounded_value else abs(rounded_value):f}"
 
 
 def format_value(value: Scalar) -> Scalar:
@@ -543,8 +545,10 @@ def _order_key(text: str) -> tuple[str, str]:
     comparable_text = comparable(text)
     if comparable_text.isascii() and comparable_text.isalnum():
         return comparable_text, comparable_text
-    plain = "".join(c for c in unicodedata.normalize("NFD", comparable_text) if not unicodedata.combining(c))
-    return "".join(c if c.isalnum() else f"\x01{c}" for c in plain), comparable_text
+    plain_letters = "".join(
+        c for c in unicodedata.normalize("NFD", comparable_text) if not unicodedata.combining(c)
+    )
+    return "".join(c if c.isalnum() else f"\x01{c}" for c in plain_letters), comparable_text
 
 
 def compare(a: str, b: str) -> int:

@@ -37,15 +37,17 @@ class XmlChecker:
 
     def problem(self, number: int, offset: int | None = None) -> SqlError:
         """Return an XML parsing error with line and character."""
-        at = min(self.place if offset is None else offset, max(len(self.text) - 1, 0))
-        before = self.text[:at]
-        return SqlError(number, before.count("\n") + 1, at - before.rfind("\n"))
+        position = min(self.place if offset is None else offset, max(len(self.text) - 1, 0))
+        before = self.text[:position]
+        return SqlError(number, before.count("\n") + 1, position - before.rfind("\n"))
 
     def document(self) -> None:
         """Check the whole text."""
         text = self.text
         while self.place < len(text):
-            aside = next((known for known in _ASIDE if text.startswith(known[0], self.place)), None)
+            aside = next(
+                (aside_kind for aside_kind in _ASIDE if text.startswith(aside_kind[0], self.place)), None
+            )
             if aside is not None:
                 self.skip_section(*aside)
             elif text[self.place] == "<":
@@ -69,30 +71,32 @@ class XmlChecker:
 
     def references(self, end: int) -> None:
         """Check that each & up to *end* begins a reference. Raise 9421, 9411 or 9448 otherwise."""
-        at = self.text.find("&", self.place, end)
-        while at >= 0:
-            found = _REFERENCE.match(self.text, at)
-            if found is None:
-                name = _NAME.match(self.text, at + 1)
-                raise self.problem(9421 if name is None else 9411, at + 1 if name is None else name.end())
-            if found["name"] and found["name"] not in _ENTITIES:
-                raise self.problem(9448, found.end() - 1)
-            at = self.text.find("&", found.end(), end)
+        position = self.text.find("&", self.place, end)
+        while position >= 0:
+            reference_match = _REFERENCE.match(self.text, position)
+            if reference_match is None:
+                name = _NAME.match(self.text, position + 1)
+                raise self.problem(
+                    9421 if name is None else 9411, position + 1 if name is None else name.end()
+                )
+            if reference_match["name"] and reference_match["name"] not in _ENTITIES:
+                raise self.problem(9448, reference_match.end() - 1)
+            position = self.text.find("&", reference_match.end(), end)
 
     def blanks(self) -> int:
         """Skip blanks and return their number."""
-        found = _BLANKS.match(self.text, self.place)
-        assert found is not None
-        self.place = found.end()
-        return found.end() - found.start()
+        blank_match = _BLANKS.match(self.text, self.place)
+        assert blank_match is not None
+        self.place = blank_match.end()
+        return blank_match.end() - blank_match.start()
 
     def name(self) -> str:
         """Parse and return a name."""
-        found = _NAME.match(self.text, self.place)
-        if found is None:
+        name_match = _NAME.match(self.text, self.place)
+        if name_match is None:
             raise self.problem(9400 if self.place >= len(self.text) else 9455)
-        self.place = found.end()
-        return found.group()
+        self.place = name_match.end()
+        return name_match.group()
 
     def tag(self) -> None:
         """Check a start tag with its attributes."""
@@ -102,7 +106,7 @@ class XmlChecker:
             return
         name, prefixes, used = self.name(), set(self.prefixes[-1]), list[str]()
         used.append(name)
-        seen: set[str] = set()
+        used_names: set[str] = set()
         while True:
             blanks = self.blanks()
             if self.text.startswith(("/>", ">"), self.place):
@@ -112,13 +116,15 @@ class XmlChecker:
             if not blanks:
                 raise self.problem(9410 if _NAME.match(self.text, self.place) else 9455)
             attribute = self.attribute()
-            if attribute in seen:
+            if attribute in used_names:
                 raise self.problem(9437)
-            seen.add(attribute)
+            used_names.add(attribute)
             if attribute.startswith("xmlns:"):
                 prefixes.add(attribute.removeprefix("xmlns:"))
             used.append(attribute)
-        if any(":" in one and one.split(":")[0] not in prefixes for one in used):
+        if any(
+            ":" in attribute_name and attribute_name.split(":")[0] not in prefixes for attribute_name in used
+        ):
             raise self.problem(9459)
         if self.text[self.place] == "/":
             self.place += 2
@@ -138,8 +144,8 @@ class XmlChecker:
         value = _QUOTED.match(self.text, self.place)
         if value is None:
             quoted = self.text[self.place : self.place + 1] in ("'", '"')
-            cut = self.place >= len(self.text) or (quoted and "<" not in self.text[self.place :])
-            raise self.problem(9400 if cut else 9415 if quoted else 9413)
+            is_cut_off = self.place >= len(self.text) or (quoted and "<" not in self.text[self.place :])
+            raise self.problem(9400 if is_cut_off else 9415 if quoted else 9413)
         self.references(value.end())
         self.place = value.end()
         return name

@@ -128,10 +128,10 @@ class _PathReader:
             deep = self.take() == "//"
 
     def step(self, deep: bool) -> PathStep:
-        inside = None
+        inner_condition = None
         if self.token == "(":
             self.place += 1
-            inside = self.path()
+            inner_condition = self.path()
             self.take(")")
             name = "("
         else:
@@ -145,21 +145,21 @@ class _PathReader:
             self.place += 1
             conditions.append(int(self.take()) if self.token.isdigit() else self.condition())
             self.take("]")
-        return PathStep(name, deep, inside, tuple(conditions))
+        return PathStep(name, deep, inner_condition, tuple(conditions))
 
     def condition(self) -> PathCondition:
         path, sign, value = self.path(), "", ""
-        made: str | float = value
+        typed_value: str | float = value
         if self.token in _SIGNS:
             sign, value = self.take(), self.take()
             if value[0] not in "\"'" and not value[0].isdigit():
                 raise UnsimulatedPathError(self.text)
-            made = value[1:-1] if value[0] in "\"'" else float(value)
+            typed_value = value[1:-1] if value[0] in "\"'" else float(value)
         other_conditions: tuple[PathCondition, ...] = ()
         if self.token == "and":
             self.place += 1
             other_conditions = (self.condition(),)
-        return PathCondition(path, sign, made, other_conditions)
+        return PathCondition(path, sign, typed_value, other_conditions)
 
 
 @lru_cache(maxsize=256)
@@ -210,36 +210,40 @@ def _select_by_name(element: ElementTree.Element, name: str, deep: bool) -> Iter
 
 
 def _items(item: Item, path: XmlPath, top: ElementTree.Element) -> list[Item]:
-    found: list[Item] = [item]
+    current_items: list[Item] = [item]
     for step in path.steps:
-        after: list[Item] = []
-        for one in found:
-            here = list(_step(one, step, top))
+        next_items: list[Item] = []
+        for current_item in current_items:
+            step_items = list(_step(current_item, step, top))
             for condition in step.conditions:
                 if isinstance(condition, int):
-                    here = here[condition - 1 : condition] if condition > 0 else []
+                    step_items = step_items[condition - 1 : condition] if condition > 0 else []
                 else:
-                    here = [part for part in here if _matches_condition(part, condition, top)]
-            after += here
-        found = after
+                    step_items = [part for part in step_items if _matches_condition(part, condition, top)]
+            next_items += step_items
+        current_items = next_items
     if not path.call:
-        return found
+        return current_items
     if path.call == "count":
-        return [str(len(found))]
-    shown = [
-        _local(one.tag) if path.call == "local-name" and not isinstance(one, str) else _text(one)
-        for one in found
+        return [str(len(current_items))]
+    shown_items = [
+        _local(current_item.tag)
+        if path.call == "local-name" and not isinstance(current_item, str)
+        else _text(current_item)
+        for current_item in current_items
     ]
-    return list(shown[:1]) if path.call != "data" else list(shown)
+    return list(shown_items[:1]) if path.call != "data" else list(shown_items)
 
 
 def _matches_condition(item: Item, condition: PathCondition, top: ElementTree.Element) -> bool:
-    found = _items(item, condition.path, top)
+    items_at_path = _items(item, condition.path, top)
     if condition.sign:
-        held = any(_compares(_text(one), condition.sign, condition.value) for one in found)
+        is_match = any(
+            _compares(_text(found_item), condition.sign, condition.value) for found_item in items_at_path
+        )
     else:
-        held = bool(found)
-    return held and all(
+        is_match = bool(items_at_path)
+    return is_match and all(
         _matches_condition(item, other_condition, top) for other_condition in condition.others
     )
 
@@ -268,8 +272,8 @@ def _serialize_item(item: Item) -> str:
 
 
 def _evaluate_path(xml: Scalar, path: Scalar, *variables: Scalar) -> list[Item]:
-    text, left = to_text(xml), iter(variables)
-    path = VARIABLE.sub(lambda _: _quoted(next(left)), to_text(path))
+    text, remaining_variables = to_text(xml), iter(variables)
+    path = VARIABLE.sub(lambda _: _quoted(next(remaining_variables)), to_text(path))
     top = _parse_fragment(text.removeprefix(NODE))
     start = top[0] if text.startswith(NODE) and len(top) else top
     return _items(start, compile_path(path), top)
@@ -283,8 +287,8 @@ def _quoted(value: Scalar) -> str:
 
 def _value(xml: Scalar, path: Scalar, *variables: Scalar) -> Scalar:
     """Evaluate value(): the text of the only node at the path."""
-    found = _evaluate_path(xml, path, *variables) if xml is not None else []
-    return _text(found[0]) if found else None
+    items_at_path = _evaluate_path(xml, path, *variables) if xml is not None else []
+    return _text(items_at_path[0]) if items_at_path else None
 
 
 def _exist(xml: Scalar, path: Scalar, *variables: Scalar) -> Scalar:
@@ -297,8 +301,14 @@ def _query(xml: Scalar, path: Scalar, *variables: Scalar) -> Scalar:
 
 def _nodes(xml: Scalar, path: Scalar) -> Scalar:
     """Evaluate nodes(): the nodes as a JSON list, which SQLite expands to rows."""
-    found = _evaluate_path(xml, path) if xml is not None else []
-    return json.dumps([NODE + _serialize_item(one) for one in found if not isinstance(one, str)])
+    items_at_path = _evaluate_path(xml, path) if xml is not None else []
+    return json.dumps(
+        [
+            NODE + _serialize_item(found_item)
+            for found_item in items_at_path
+            if not isinstance(found_item, str)
+        ]
+    )
 
 
 # --- functions that build XML in SQLite -------------------------------------------------------------------
@@ -310,8 +320,8 @@ def _escape(value: Scalar) -> Scalar:
 
 
 def _join(*values: Scalar) -> Scalar:
-    shown = [to_text(value) for value in values if value is not None]
-    return "".join(shown) if shown else None
+    texts = [to_text(value) for value in values if value is not None]
+    return "".join(texts) if texts else None
 
 
 def _attribute(name: Scalar, value: Scalar) -> Scalar:
@@ -338,17 +348,17 @@ def _mark(kind: Scalar, name: Scalar, value: Scalar) -> Scalar:
     """Build a comment or a processing instruction."""
     if value is None:
         return None
-    inside = to_text(value)
-    return f"<!--{inside}-->" if kind == "comment" else f"<?{to_text(name)} {inside}?>"
+    inner_text = to_text(value)
+    return f"<!--{inner_text}-->" if kind == "comment" else f"<?{to_text(name)} {inner_text}?>"
 
 
 def _row(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
-    name, inside = to_text(tag), "" if attributes is None else to_text(attributes)
+    name, inner_text = to_text(tag), "" if attributes is None else to_text(attributes)
     if not name:
         return content
     if content is None:
-        return f"<{name}{inside}/>"
-    return f"<{name}{inside}>{to_text(content)}</{name}>"
+        return f"<{name}{inner_text}/>"
+    return f"<{name}{inner_text}>{to_text(content)}</{name}>"
 
 
 def _text_of(value: Scalar) -> Scalar:

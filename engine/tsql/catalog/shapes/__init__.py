@@ -52,22 +52,22 @@ def _columns(shape: Shape) -> tuple[ColumnShape, ...]:
     columns = []
     for part in shape.text.split(", "):
         name, kind, *versions = part.split()
-        since, _, until = versions[0].partition("-") if versions else (shape.since, "", "")
-        columns.append(ColumnShape(name, kind, int(since), int(until or 9999)))
+        first_version, _, last_version = versions[0].partition("-") if versions else (shape.since, "", "")
+        columns.append(ColumnShape(name, kind, int(first_version), int(last_version or 9999)))
     return tuple(columns)
 
 
 def _read() -> dict[str, Shape]:
-    found = {}
+    shapes_by_view = {}
     for file in sorted(resources.files(__name__).iterdir(), key=lambda file: file.name):
         if file.name.endswith(".txt"):
             for entry in re.split(r"\n(?=\S)", file.read_text(encoding="utf-8").strip())[
                 1:
             ]:  # lines after the heading of an entry
                 head, _, columns = entry.partition(":")
-                name, since = head.split()
-                found[name] = Shape(name, int(since), " ".join(columns.split()))
-    return found
+                name, first_version = head.split()
+                shapes_by_view[name] = Shape(name, int(first_version), " ".join(columns.split()))
+    return shapes_by_view
 
 
 SHAPES: Final = _read()
@@ -99,7 +99,7 @@ def reasons() -> tuple[tuple[str, str, dict[str, Scalar]], ...]:
 
 
 def _pairs(columns: str) -> dict[str, Scalar]:
-    pairs = (pair.partition(" ") for pair in columns.split(", "))
+    pairs = (pair_text.partition(" ") for pair_text in columns.split(", "))
     return {name: _value(value) for name, _, value in pairs}
 
 
@@ -115,8 +115,8 @@ def _value(text: str) -> Scalar:
 def find_constant_columns(view: str) -> dict[str, Scalar]:
     """Return the columns of a view that have the same value in all rows."""
     columns = {column.name for version in VERSIONS for column in columns_in(SHAPES[view], version)}
-    both = {**_entries()["*"], **_entries().get(view, {})}
-    return {name: value for name, value in both.items() if name in columns}
+    all_entries = {**_entries()["*"], **_entries().get(view, {})}
+    return {name: value for name, value in all_entries.items() if name in columns}
 
 
 @cache
@@ -124,5 +124,5 @@ def literals(function: str) -> dict[str, Scalar]:
     """Return the columns of a function that have a literal in all rows (shapes/literals.tsv)."""
     rows = read_table("engine.tsql.catalog.shapes", "literals.tsv")
     columns = next(row["columns"] for row in rows if row["function"] == function)
-    pairs = (pair.partition(" ") for pair in columns.split(", "))
+    pairs = (pair_text.partition(" ") for pair_text in columns.split(", "))
     return {name: ast.literal_eval(value) for name, _, value in pairs}
