@@ -162,18 +162,14 @@ def in_order(
     messages: Sequence[OutputRow], results: Sequence[OutputRow], ends: Sequence[OutputRow] = ()
 ) -> Iterator[OutputRow]:
     """Yield messages, grids and ends of statements as one stream, see `Result.after_messages`."""
-    place, remaining_ends = 0, list(ends)
+    place, rest = 0, list(ends)
     for number, result in enumerate((*results, None)):
         message_limit = len(messages) if result is None else result["after_messages"]
         while place < message_limit or (
-            remaining_ends
-            and (remaining_ends[0]["after_messages"], remaining_ends[0]["after_results"]) <= (place, number)
+            rest and (rest[0]["after_messages"], rest[0]["after_results"]) <= (place, number)
         ):
-            if remaining_ends and (
-                remaining_ends[0]["after_messages"],
-                remaining_ends[0]["after_results"],
-            ) <= (place, number):
-                yield remaining_ends.pop(0)
+            if rest and (rest[0]["after_messages"], rest[0]["after_results"]) <= (place, number):
+                yield rest.pop(0)
             else:
                 yield messages[place]
                 place += 1
@@ -559,11 +555,8 @@ class TdsSession:
         Raises ConnectionClosedError if the client has disconnected.
         """
         self._reading = self._reading or asyncio.ensure_future(self._read())
-        pending_futures: set[asyncio.Future[RequestResult] | asyncio.Future[TdsMessage]] = {
-            running,
-            self._reading,
-        }
-        await asyncio.wait(pending_futures, return_when=asyncio.FIRST_COMPLETED)
+        both: set[asyncio.Future[RequestResult] | asyncio.Future[TdsMessage]] = {running, self._reading}
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         if running.done() or self.ended:
             return False
         message = await self._await_message()

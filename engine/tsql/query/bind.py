@@ -148,7 +148,7 @@ class QueryBinder(Grouping):
         name, inner = str(cte.alias), cte.this
         if name.lower() in self.space.ctes:
             raise SqlError(239, name)
-        column_names = [str(column.name) for column in cte.args["alias"].columns]
+        named = [str(column.name) for column in cte.args["alias"].columns]
         refuse_order(inner)
         recursive = isinstance(inner, exp.Union) and any(
             isinstance(table.this, exp.Identifier) and table.name.lower() == name.lower() and not table.db
@@ -158,29 +158,27 @@ class QueryBinder(Grouping):
             if inner.args.get("distinct"):
                 raise SqlError(252, name)
             anchor = self.query(inner.this)
-            self.space.ctes[name.lower()] = _rename_columns(anchor, column_names)
-            _check_recursion(
-                _rename_columns(anchor, column_names), self.query(inner.args["expression"]), name
-            )
+            self.space.ctes[name.lower()] = _rename_columns(anchor, named)
+            _check_recursion(_rename_columns(anchor, named), self.query(inner.args["expression"]), name)
             columns = anchor
-            cte.meta[forms.RECURSIVE] = [column for column, _ in _rename_columns(anchor, column_names) or ()]
+            cte.meta[forms.RECURSIVE] = [column for column, _ in _rename_columns(anchor, named) or ()]
         else:
             columns = self.query(inner)
-        if columns is not None and column_names and len(column_names) != len(columns):
-            raise SqlError(8158 if len(columns) > len(column_names) else 8159, name)
+        if columns is not None and named and len(named) != len(columns):
+            raise SqlError(8158 if len(columns) > len(named) else 8159, name)
         self.space.ctes[name.lower()] = self._check_derived_columns(
-            _rename_columns(columns, column_names), name, bool(column_names)
+            _rename_columns(columns, named), name, bool(named)
         )
 
     def _check_derived_columns(self, columns: Columns | None, name: str, renamed: bool) -> Columns | None:
         """Raise 8155 for a column without a name, 8156 for a duplicate name."""
-        used_names: set[str] = set()
+        seen: set[str] = set()
         for number, (column, _) in enumerate(columns or (), start=1):
             if not column:
                 raise SqlError(8155, number, name)
-            if column.lower() in used_names:
+            if column.lower() in seen:
                 raise SqlError(8156, column, name)
-            used_names.add(column.lower())
+            seen.add(column.lower())
         return columns
 
     def _set_operation(self, tree: exp.SetOperation) -> Columns | None:
@@ -194,32 +192,32 @@ class QueryBinder(Grouping):
         for member in members[:-1]:
             if isinstance(member, exp.Select) and member.args.get("order") is not None:
                 raise SqlError(156, "UNION")
-        member_columns = [self.query(member) for member in members]
-        if any(columns is None for columns in member_columns):
+        found = [self.query(member) for member in members]
+        if any(columns is None for columns in found):
             return None
-        known_columns = [columns for columns in member_columns if columns is not None]
-        if len({len(columns) for columns in known_columns}) > 1:
+        known = [columns for columns in found if columns is not None]
+        if len({len(columns) for columns in known}) > 1:
             raise SqlError(205)
         kinds: list[Kind] = []
-        for index in range(len(known_columns[0])):
+        for index in range(len(known[0])):
             kind: Kind = NULL
-            for columns in known_columns:
+            for columns in known:
                 kind = common(kind, columns[index][1])
             kinds.append(kind)
         _check_collations(tree, members)
-        for member, columns in zip(members, known_columns, strict=True):
+        for member, columns in zip(members, known, strict=True):
             _convert_projections(member, columns, kinds)
-        result = tuple((name, kind) for (name, _), kind in zip(known_columns[0], kinds, strict=True))
+        result = tuple((name, kind) for (name, _), kind in zip(known[0], kinds, strict=True))
         self._order_of_union(tree, result)
         return result
 
     def _order_of_union(self, tree: exp.Expr, columns: Columns) -> None:
         order = tree.args.get("order")
-        column_names = {name.lower() for name, _ in columns}
+        known = {name.lower() for name, _ in columns}
         for ordered in order.expressions if order is not None else ():
             node = ordered.this.this if isinstance(ordered.this, exp.Collate) else ordered.this
             if isinstance(node, exp.Column):
-                if node.name.lower() not in column_names:
+                if node.name.lower() not in known:
                     self.problems += [SqlError(207, node.name), SqlError(104, "UNION")]
             elif isinstance(node, exp.Literal) and not node.is_string:
                 if not 1 <= int(node.name) <= len(columns):
@@ -289,13 +287,8 @@ class QueryBinder(Grouping):
             return columns
         self._write_as_xml(select, columns)
         # the only column of FOR XML: xml with TYPE, else text
-        has_type_option = any(str(option.this.name).upper() == "TYPE" for option in clause.expressions)
-        return (
-            (
-                "XML_F52E2B61-18A1-11d1-B105-00805F49916B",
-                SqlType("xml") if has_type_option else nvarchar(MAX),
-            ),
-        )
+        typed = any(str(option.this.name).upper() == "TYPE" for option in clause.expressions)
+        return (("XML_F52E2B61-18A1-11d1-B105-00805F49916B", SqlType("xml") if typed else nvarchar(MAX)),)
 
     def _write_as_xml(self, select: exp.Select, columns: Columns | None) -> None:
         """Convert dates and floats as XML represents them (styles 126 and 2 of CONVERT)."""
@@ -311,12 +304,10 @@ class QueryBinder(Grouping):
         space = self.space
         assert space is not None
         alias = node.args.get("alias")
-        alias_names = (
-            [str(column.name) for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
-        )
+        named = [str(column.name) for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
         name = str(node.alias)
         if isinstance(node, exp.Table):
-            space.sources.append(self._table(node, name, alias_names))
+            space.sources.append(self._table(node, name, named))
         elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table | exp.Subquery):
             inner = node.this
             self._source(inner)
@@ -326,17 +317,17 @@ class QueryBinder(Grouping):
                     self.clause([join.args["on"]])
             return
         elif isinstance(node, exp.Subquery | exp.Values):
-            space.sources.append(self._derived_table(node, name, alias_names))
+            space.sources.append(self._derived_table(node, name, named))
         elif isinstance(node, exp.Lateral):
             applied = node.this.this if isinstance(node.this, exp.Subquery) else None
             columns = None
             if isinstance(applied, exp.Query | exp.Values):
                 refuse_order(applied)
-                columns = _rename_columns(self.query(applied), alias_names)
+                columns = _rename_columns(self.query(applied), named)
             elif conversions.is_series(node.this):
-                columns = (((alias_names or ["value"])[0], conversions.infer_series(self, node.this)),)
-            elif isinstance(node.this, exp.Dot | exp.Anonymous) and alias_names:
-                columns = tuple((column, None) for column in alias_names)
+                columns = (((named or ["value"])[0], conversions.infer_series(self, node.this)),)
+            elif isinstance(node.this, exp.Dot | exp.Anonymous) and named:
+                columns = tuple((column, None) for column in named)
             space.sources.append(QuerySource(name, columns))
         else:
             space.sources.append(QuerySource(name, None))
@@ -393,15 +384,15 @@ class QueryBinder(Grouping):
 
     def _check_exposed(self, space: Space) -> None:
         """Raise 1011 or 1013 for two sources with the same name."""
-        sources_by_name: dict[str, QuerySource] = {}
+        seen: dict[str, QuerySource] = {}
         for source in space.sources:
             key = source.name.lower() if source.aliased else source.display_name.lower()
-            other_source = sources_by_name.get(key)
+            other_source = seen.get(key)
             if other_source is not None and key:
                 if source.aliased:
                     raise SqlError(1011, source.name)
                 raise SqlError(1013, other_source.display_name, source.display_name)
-            sources_by_name[key] = source
+            seen[key] = source
 
     def _projections(self, select: exp.Select) -> Columns | None:
         columns: list[Column] = []

@@ -103,8 +103,8 @@ def _keep_apart(tree: exp.Expr) -> None:
 
     If it replaced their columns by expressions, a + a of b + b of … would double in size each time.
     """
-    for with_clause in list(tree.find_all(exp.With)):
-        for cte in with_clause.expressions:
+    for with_ in list(tree.find_all(exp.With)):
+        for cte in with_.expressions:
             if not any(table.name.lower() == cte.alias.lower() for table in cte.find_all(exp.Table)):
                 cte.set("materialized", True)
     for derived in list(tree.find_all(exp.Subquery)):
@@ -132,9 +132,9 @@ def _keep_order(tree: exp.Expr) -> None:
 
 def _has_plain_columns(query: exp.Expr) -> bool:
     """Return whether the query only passes columns on, so that replacing them cannot make it grow."""
-    plain_types = exp.Column | exp.Star | exp.Literal
+    plain = exp.Column | exp.Star | exp.Literal
     return isinstance(query, exp.Select) and all(
-        isinstance(projection.unalias(), plain_types) for projection in query.expressions
+        isinstance(projection.unalias(), plain) for projection in query.expressions
     )
 
 
@@ -175,9 +175,9 @@ def _rewrite_call(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
         query.calls.add((call_name, len(arguments)))
     collation = _other_collation(*arguments)
     if collation is None:
-        new_call = _call(name, *arguments)
-        new_call.meta[QUERY_NAME] = call_name
-        return new_call
+        made = _call(name, *arguments)
+        made.meta[QUERY_NAME] = call_name
+        return made
     exact = f"{name}_exact" if name in EXACT_CALLS else name
     return exp.Collate(this=_call(exact, *arguments), expression=exp.var(collation))
 
@@ -188,8 +188,8 @@ EXACT_CALLS: Final = frozenset({"charindex", "patindex", "replace"})
 
 def _other_collation(*values: exp.Expr) -> str | None:
     """Return the collation, other than the default, that one of *values* names; else None."""
-    collation_names = [value.expression.name for value in values if isinstance(value, exp.Collate)]
-    return next((name for name in collation_names if name in (EXACT, CODE_POINTS)), None)
+    named = [value.expression.name for value in values if isinstance(value, exp.Collate)]
+    return next((name for name in named if name in (EXACT, CODE_POINTS)), None)
 
 
 def _rewrite_like(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
@@ -216,9 +216,9 @@ def _rewrite_dot(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     if forms.XML_METHODS.get(name) == len(call.expressions):
         return _xml_method(name, node.this, call.expressions, query)
     last = str(call.meta.get(QUERY_NAME, name))
-    dotted_text = f"{node.this.sql(dialect='tsql')}.{last}"
+    written = f"{node.this.sql(dialect='tsql')}.{last}"
     mangled = f"u{len(query.functions)}_{name}"
-    query.functions[mangled] = dotted_text
+    query.functions[mangled] = written
     return exp.Anonymous(this=mangled, expressions=list(call.expressions))
 
 
@@ -227,18 +227,12 @@ def _xml_method(name: str, xml: exp.Expr, arguments: list[exp.Expr], query: Rewr
     if not isinstance(path, exp.Literal) or name == "modify":
         raise UnsimulatedFeatureError(f"the method {name}() of xml")
     check_path(xpath.VARIABLE.sub('""', path.name))
-    path_variables = [
-        query.parameter(variable_match[1].lower()) for variable_match in xpath.VARIABLE.finditer(path.name)
-    ]
-    method_call = _call(f"xml_{name}", xml, path, *path_variables)
+    named = [query.parameter(found[1].lower()) for found in xpath.VARIABLE.finditer(path.name)]
+    found = _call(f"xml_{name}", xml, path, *named)
     if name != "value":
-        return method_call
+        return found
     return _call(
-        "convert",
-        exp.Literal.string(arguments[1].name.lower()),
-        method_call,
-        exp.Null(),
-        exp.Literal.string(""),
+        "convert", exp.Literal.string(arguments[1].name.lower()), found, exp.Null(), exp.Literal.string("")
     )
 
 
@@ -249,14 +243,12 @@ def _operator(name: str) -> Callable[[exp.Expr, RewrittenQuery], exp.Expr]:
     """
 
     def rewrite(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-        typed_call = node.meta.get("call")
-        if typed_call is None:
+        typed = node.meta.get("call")
+        if typed is None:
             return _flatten_call(name, node.this, node.args["expression"])
-        if typed_call[0] in ("joined", "pasted"):
-            return _flatten_call(
-                typed_call[0], node.this, node.args["expression"], exp.Literal.string(typed_call[2])
-            )
-        sign, kind = exp.Literal.string(typed_call[1]), exp.Literal.string(typed_call[2])
+        if typed[0] in ("joined", "pasted"):
+            return _flatten_call(typed[0], node.this, node.args["expression"], exp.Literal.string(typed[2]))
+        sign, kind = exp.Literal.string(typed[1]), exp.Literal.string(typed[2])
         return _call("operate", sign, kind, node.this, node.args["expression"])
 
     return rewrite
@@ -276,8 +268,8 @@ def _rewrite_literal(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 
 def _unary(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    typed_call = node.meta.get("call")
-    return node if typed_call is None else _call(typed_call[0], exp.Literal.string(typed_call[2]), node.this)
+    typed = node.meta.get("call")
+    return node if typed is None else _call(typed[0], exp.Literal.string(typed[2]), node.this)
 
 
 def _flatten_call(
@@ -285,12 +277,12 @@ def _flatten_call(
 ) -> exp.Expr:
     """Return a + b + c as one call. Nested calls for a hundred operands would be too deep for SQLite."""
     first = [kind] if kind is not None else []
-    is_same_call = (
+    same = (
         isinstance(left_operand, exp.Anonymous)
         and left_operand.this == f"t_{name}"
         and name in ("add", "joined", "pasted")
     )
-    if is_same_call and len(left_operand.expressions) < ARGUMENTS_MAX:
+    if same and len(left_operand.expressions) < ARGUMENTS_MAX:
         return _call(name, *first, *left_operand.expressions[len(first) :], right_operand)
     return _call(name, *first, left_operand, right_operand)
 
@@ -358,31 +350,25 @@ def _rewrite_comparison(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
     SQLite takes it from the left operand.
     """
-    other_nodes = [node.args.get(key) for key in ("expression", "low", "high")] + list(node.expressions)
+    others = [node.args.get(key) for key in ("expression", "low", "high")] + list(node.expressions)
     if isinstance(node, exp.EQ):
         node.set("this", _remove_rtrim(node.this))
         node.set("expression", _remove_rtrim(node.expression))
-        other_nodes[0] = node.expression
-    collated_node = next(
-        (other_node for other_node in other_nodes if isinstance(other_node, exp.Collate)), None
-    )
-    if collated_node is not None and not isinstance(node.this, exp.Collate):
-        node.set("this", exp.Collate(this=node.this, expression=collated_node.expression.copy()))
+        others[0] = node.expression
+    named = next((other for other in others if isinstance(other, exp.Collate)), None)
+    if named is not None and not isinstance(node.this, exp.Collate):
+        node.set("this", exp.Collate(this=node.this, expression=named.expression.copy()))
     node.set("this", _add_collation(node.this))
     return node
 
 
 def _remove_rtrim(node: exp.Expr) -> exp.Expr:
     """Remove RTRIM from a column in a comparison. The result is the same, and SQLite can use an index."""
-    inner_node = node.this if isinstance(node, exp.Collate) else node
-    trimmed = (
-        isinstance(inner_node, exp.Anonymous)
-        and inner_node.this == "t_rtrim"
-        and len(inner_node.expressions) == 1
-    )
-    if not trimmed or not isinstance(inner_node.expressions[0], exp.Column):
+    inside = node.this if isinstance(node, exp.Collate) else node
+    trimmed = isinstance(inside, exp.Anonymous) and inside.this == "t_rtrim" and len(inside.expressions) == 1
+    if not trimmed or not isinstance(inside.expressions[0], exp.Column):
         return node
-    column = inner_node.expressions[0]
+    column = inside.expressions[0]
     return exp.Collate(this=column, expression=node.expression) if isinstance(node, exp.Collate) else column
 
 
@@ -404,17 +390,17 @@ def _rewrite_group(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 def _collate_projections(select: exp.Expr) -> None:
     """Give computed columns of a derived table, UNION or DISTINCT the collation that table columns have."""
-    new_projections: list[exp.Expr] = []
+    shown: list[exp.Expr] = []
     for projection in select.expressions:
         value = projection.unalias()
         if isinstance(value, exp.Column | exp.Star | exp.Null | exp.Collate) or projection.is_star:
-            new_projections.append(projection)
+            shown.append(projection)
         elif isinstance(projection, exp.Alias):
             projection.set("this", _add_collation(value))
-            new_projections.append(projection)
+            shown.append(projection)
         else:
-            new_projections.append(_add_collation(value) or value)
-    select.set("expressions", new_projections)
+            shown.append(_add_collation(value) or value)
+    select.set("expressions", shown)
 
 
 def _rewrite_subquery(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
@@ -468,37 +454,32 @@ def _rewrite_hex(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 def _hand_on_constants(select: exp.Expr) -> None:
     """Add a.x = 5 to a.x = b.x AND b.x = 5, so that table a need not be scanned."""
-    where_clause, joins = select.args.get("where"), select.args.get("joins") or ()
-    if where_clause is None or not joins:
+    where, joins = select.args.get("where"), select.args.get("joins") or ()
+    if where is None or not joins:
         return
-    tests = (
-        list(where_clause.this.flatten()) if isinstance(where_clause.this, exp.And) else [where_clause.this]
-    )
+    tests = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
     for join in joins:
-        join_condition = join.args.get("on")
-        if isinstance(join_condition, exp.Expr) and not join.side:
-            tests += join_condition.flatten() if isinstance(join_condition, exp.And) else [join_condition]
+        on = join.args.get("on")
+        if isinstance(on, exp.Expr) and not join.side:
+            tests += on.flatten() if isinstance(on, exp.And) else [on]
     pairs = [(unwrap(test.this), unwrap(test.expression)) for test in tests if isinstance(test, exp.EQ)]
-    all_pairs = [*pairs, *((right, left) for left, right in pairs)]
-    constants_by_name = {
-        (column_text.table.lower(), column_text.name.lower()): value
-        for column_text, value in all_pairs
-        if isinstance(column_text, exp.Column) and _is_constant(value)
+    both = [*pairs, *((right, left) for left, right in pairs)]
+    known = {
+        (one.table.lower(), one.name.lower()): value
+        for one, value in both
+        if isinstance(one, exp.Column) and _is_constant(value)
     }
-    for one, other_column in all_pairs:
+    for one, other in both:
         if (
             not isinstance(one, exp.Column)
-            or not isinstance(other_column, exp.Column)
-            or not (one.table and other_column.table)
+            or not isinstance(other, exp.Column)
+            or not (one.table and other.table)
         ):
             continue
-        value = constants_by_name.get((one.table.lower(), one.name.lower()))
-        if (
-            value is not None
-            and (other_column.table.lower(), other_column.name.lower()) not in constants_by_name
-        ):
-            equality = exp.EQ(this=_add_collation(other_column.copy()), expression=value.copy())
-            where_clause.set("this", exp.and_(where_clause.this, equality, copy=False))
+        value = known.get((one.table.lower(), one.name.lower()))
+        if value is not None and (other.table.lower(), other.name.lower()) not in known:
+            equality = exp.EQ(this=_add_collation(other.copy()), expression=value.copy())
+            where.set("this", exp.and_(where.this, equality, copy=False))
 
 
 def _is_constant(value: exp.Expr) -> bool:
@@ -551,10 +532,10 @@ def _rewrite_select(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     if kind == "BROWSE":
         return node
     write_sqlite = forjson.rewrite_for_json if kind == "JSON" else forjson.rewrite_for_xml
-    sqlite_text = write_sqlite(node, clause, UNNAMED) if isinstance(node, exp.Select) else None
-    if sqlite_text is None:
+    written = write_sqlite(node, clause, UNNAMED) if isinstance(node, exp.Select) else None
+    if written is None:
         raise UnsimulatedFeatureError(f"FOR {kind} {forjson.UNSIMULATED.get(kind, '')}".rstrip())
-    return sqlite_text
+    return written
 
 
 def _rewrite_lateral(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:

@@ -47,12 +47,10 @@ def check_statement(text: str, line: int) -> bool:
 
 def check_condition(text: str, line: int) -> None:
     """Raise SqlSyntaxError unless *text* is a condition (4145 if it is a value)."""
-    condition_tree = _condition(copy_tree("SELECT " + text, line))
-    while isinstance(condition_tree, exp.Paren | exp.Not):
-        condition_tree = condition_tree.this
-    if not isinstance(
-        condition_tree, exp.Predicate | exp.Connector | exp.Exists | exp.Escape | exp.In | exp.Between
-    ):
+    shown = _condition(copy_tree("SELECT " + text, line))
+    while isinstance(shown, exp.Paren | exp.Not):
+        shown = shown.this
+    if not isinstance(shown, exp.Predicate | exp.Connector | exp.Exists | exp.Escape | exp.In | exp.Between):
         raise SqlSyntaxError(line, 4145, tokens_of(text)[-2].text)
 
 
@@ -60,10 +58,10 @@ def _condition(tree: exp.Expr) -> exp.Expr | None:
     """Return the condition in `SELECT condition`, even if `name = x` was parsed as an alias."""
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.args.get("from_"):
         return None
-    condition_node = tree.expressions[0]
-    if isinstance(condition_node, exp.Alias):
-        return exp.EQ(this=exp.Column(this=condition_node.args["alias"]), expression=condition_node.this)
-    return condition_node if isinstance(condition_node, exp.Expr) else None
+    shown = tree.expressions[0]
+    if isinstance(shown, exp.Alias):
+        return exp.EQ(this=exp.Column(this=shown.args["alias"]), expression=shown.this)
+    return shown if isinstance(shown, exp.Expr) else None
 
 
 def check_expression(text: str, line: int) -> None:
@@ -119,9 +117,9 @@ def copy_tree(text: str, line: int) -> exp.Expr:
 
 def _shift_error_line(problem: SqlSyntaxError, line: int) -> SqlSyntaxError:
     """Return the same error for a text that begins on *line*."""
-    shifted_error = SqlSyntaxError(problem.line + line - 1, problem.number, *problem.parameters)
-    shifted_error.problems = problem.problems
-    return shifted_error
+    placed = SqlSyntaxError(problem.line + line - 1, problem.number, *problem.parameters)
+    placed.problems = problem.problems
+    return placed
 
 
 # --- plans ----------------------------------------------------------------------------------------------
@@ -147,27 +145,21 @@ _PLAN_CACHE: Final[ResultCache[ResumableComputation[QueryPlan]]] = ResultCache(P
 def _planning(text: str, names: BindingContext) -> Planning:
     tree = copy_tree(text, 1)
     yield len(text)
-    top_count = syntax_normalization.top_number(text)
+    most = syntax_normalization.top_number(text)
     for kind, build in _PLANS:
         if isinstance(tree, kind):
-            query_plan = yield from build(tree, names)
-            return (
-                replace(query_plan, sql=f"SELECT * FROM ({query_plan.sql}) LIMIT {top_count}")
-                if top_count
-                else query_plan
-            )
+            made = yield from build(tree, names)
+            return replace(made, sql=f"SELECT * FROM ({made.sql}) LIMIT {most}") if most else made
     raise UnsimulatedFeatureError(type(tree).__name__.upper())
 
 
 def plan(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
     """Return the plan of a statement, expression or condition. Raises the errors of `planning`."""
-    known_names = names or NO_NAMES
+    known = names or NO_NAMES
     if kind == "statement":
-        return _translate_errors(planning(text, known_names).result)
+        return _translate_errors(planning(text, known).result)
     build = _plan_condition if kind == "condition" else _plan_expression
-    return _VALUES.get(
-        (kind, text, known_names), len(text), lambda: _translate_errors(lambda: build(text, known_names))
-    )
+    return _VALUES.get((kind, text, known), len(text), lambda: _translate_errors(lambda: build(text, known)))
 
 
 _VALUES: Final[ResultCache[QueryPlan]] = ResultCache(PLANS_KEPT)
@@ -203,11 +195,11 @@ def _references(text: str) -> References:
     tree = parse_query(text)
     if isinstance(tree, exp.TruncateTable):
         return References((), ())  # TRUNCATE raises 4701 where a query raises 208
-    own_names = _own_names(tree)
+    own = _own_names(tree)
     for node in tree.walk():
         if isinstance(node, exp.Table) and not isinstance(node.this, exp.Anonymous | exp.Dot):
             ref = table_ref(node)
-            if ref.key not in own_names and not isinstance(node.parent, exp.Into):
+            if ref.key not in own and not isinstance(node.parent, exp.Into):
                 tables[ref.key] = ref
         elif isinstance(node, exp.Parameter) and not (
             isinstance(node.this, exp.Parameter) or isinstance(node.parent, exp.Parameter)
@@ -218,10 +210,10 @@ def _references(text: str) -> References:
 
 def _own_names(tree: exp.Expr) -> set[str]:
     """Return the names that the statement itself defines: common table expressions, and targets of UPDATE or DELETE."""
-    cte_names = {node.alias.lower() for node in tree.find_all(exp.CTE)}
+    own = {node.alias.lower() for node in tree.find_all(exp.CTE)}
     if isinstance(tree, exp.Update | exp.Delete):
-        cte_names |= {node.alias.lower() for node in tree.find_all(exp.Table, exp.Subquery)}
-    return cte_names
+        own |= {node.alias.lower() for node in tree.find_all(exp.Table, exp.Subquery)}
+    return own
 
 
 def _translate_errors(plan: Callable[[], QueryPlan]) -> QueryPlan:
@@ -288,7 +280,7 @@ def _assignments(select: exp.Select) -> tuple[str, ...]:
 
 
 def _name_columns(select: exp.Select) -> None:
-    named_columns: list[exp.Expr] = []
+    named: list[exp.Expr] = []
     for projection in select.expressions:
         if isinstance(projection, exp.Concat) and len(projection.expressions) == 2:
             # of two adjacent strings, the second one is the column name
@@ -296,12 +288,12 @@ def _name_columns(select: exp.Select) -> None:
         if isinstance(projection, exp.EQ) and isinstance(projection.this, exp.Literal):
             projection = exp.alias_(projection.expression, projection.this.this, quoted=True)
         if isinstance(projection, exp.Star | exp.Alias) or projection.is_star:
-            named_columns.append(projection)
+            named.append(projection)
         else:
             has_name = isinstance(projection, exp.Column) and not is_bare_function(projection)
             name = projection.name if has_name else UNNAMED
-            named_columns.append(exp.alias_(projection, name, quoted=True))
-    select.set("expressions", named_columns)
+            named.append(exp.alias_(projection, name, quoted=True))
+    select.set("expressions", named)
 
 
 # --- statements that change data ------------------------------------------------------------------------
@@ -322,15 +314,15 @@ def _plan_insert(tree: exp.Expr, names: BindingContext) -> Planning:
     source = tree.expression
     if source is None:
         return QueryPlan(kind="insert", target=target, defaults=True)
-    fewer_error, more_error = (109, 110) if isinstance(source, exp.Values) else (120, 121)
+    fewer, more = (109, 110) if isinstance(source, exp.Values) else (120, 121)
     defaulted: tuple[tuple[int, int], ...] = ()
     if isinstance(source, exp.Values):
         if len({len(row.expressions) for row in source.expressions}) > 1:
             raise SqlError(10709)
         defaulted = tuple(
-            (place, cell_index)
+            (place, at)
             for place, row in enumerate(source.expressions)
-            for cell_index, cell in enumerate(row.expressions)
+            for at, cell in enumerate(row.expressions)
             if is_default(cell)
         )
         for place, at in defaulted:
@@ -338,14 +330,14 @@ def _plan_insert(tree: exp.Expr, names: BindingContext) -> Planning:
         if len(source.expressions) > VALUES_MAX:
             raise SqlError(10738, 1000)
         source = convert_insert_values(source)
-    with_clause = tree.args.get("with_")
-    if with_clause is not None:
-        source.set("with_", with_clause)
+    with_ = tree.args.get("with_")
+    if with_ is not None:
+        source.set("with_", with_)
     sql, query = yield from rewriting(source, names)
     if columns and query.outputs and len(query.outputs) != len(columns):
-        raise SqlError(fewer_error if len(query.outputs) < len(columns) else more_error)
-    insert_plan = _plan("insert", sql, query, target=target, columns=columns)
-    return replace(insert_plan, defaulted=defaulted) if defaulted else insert_plan
+        raise SqlError(fewer if len(query.outputs) < len(columns) else more)
+    made = _plan("insert", sql, query, target=target, columns=columns)
+    return replace(made, defaulted=defaulted) if defaulted else made
 
 
 VALUES_MAX: Final = 1_000
@@ -355,37 +347,33 @@ VALUES_MAX: Final = 1_000
 def _plan_update(tree: exp.Expr, names: BindingContext) -> Planning:
     """Plan the row numbers and new values as a SELECT."""
     pairs, variables = _changes(tree)
-    if any(assignment.expression is None or assignment.expression.is_star for assignment in pairs):
+    if any(pair.expression is None or pair.expression.is_star for pair in pairs):
         raise SqlError(102, "*")
     if tree.args.get("returning") is not None:
         raise UnsimulatedFeatureError("this form of UPDATE … OUTPUT")
-    defaulted = tuple(
-        (-1, default_index)
-        for default_index, assignment in enumerate(pairs, start=1)
-        if is_default(assignment.expression)
-    )
+    defaulted = tuple((-1, at) for at, pair in enumerate(pairs, start=1) if is_default(pair.expression))
     for _, at in defaulted:
         pairs[at - 1].set("expression", exp.Null())
-    values = [assignment.expression for assignment in (*pairs, *variables)]
-    columns = tuple(_base_column(tree, assignment.this.name) for assignment in pairs)
+    values = [pair.expression for pair in (*pairs, *variables)]
+    columns = tuple(_base_column(tree, pair.this.name) for pair in pairs)
     sql, query, target = yield from _row_numbers(tree, values, names)
-    assigns = tuple(variable_name(assignment.this) for assignment in variables)
-    update_plan = _plan("update", sql, query, target=target, columns=columns, assigns=assigns)
-    return replace(update_plan, defaulted=defaulted) if defaulted else update_plan
+    assigns = tuple(variable_name(pair.this) for pair in variables)
+    made = _plan("update", sql, query, target=target, columns=columns, assigns=assigns)
+    return replace(made, defaulted=defaulted) if defaulted else made
 
 
 def _changes(tree: exp.Expr) -> tuple[list[exp.EQ], list[exp.EQ]]:
     """Return the assignments of SET to columns, and those to variables. `@v = a = 1` is one of each."""
     columns: list[exp.EQ] = []
     variables: list[exp.EQ] = []
-    for assignment in tree.expressions:
-        if not isinstance(assignment, exp.EQ) or not isinstance(assignment.this, exp.Column | exp.Parameter):
+    for pair in tree.expressions:
+        if not isinstance(pair, exp.EQ) or not isinstance(pair.this, exp.Column | exp.Parameter):
             raise UnsimulatedFeatureError("this form of UPDATE")
-        value = assignment.expression
-        if isinstance(assignment.this, exp.Parameter) and isinstance(value, exp.EQ):
+        value = pair.expression
+        if isinstance(pair.this, exp.Parameter) and isinstance(value, exp.EQ):
             columns.append(value)
-            assignment = exp.EQ(this=assignment.this, expression=value.expression.copy())
-        (columns if isinstance(assignment.this, exp.Column) else variables).append(assignment)
+            pair = exp.EQ(this=pair.this, expression=value.expression.copy())
+        (columns if isinstance(pair.this, exp.Column) else variables).append(pair)
     return columns, variables
 
 
@@ -407,18 +395,18 @@ def _row_numbers(
     tree: exp.Expr, values: list[exp.Expr], names: BindingContext
 ) -> Generator[int, None, tuple[str, RewrittenQuery, TableRef]]:
     """Build a SELECT of the row number and *values* for the rows that an UPDATE or DELETE affects."""
-    named_table = (tree.args.get("tables") or [None])[0] or tree.this
+    named = (tree.args.get("tables") or [None])[0] or tree.this
     source = tree.args.get("from_")
-    table = source.this if source is not None else tree.this or named_table
-    if not isinstance(named_table, exp.Table) or not isinstance(table, exp.Table | exp.Subquery):
+    table = source.this if source is not None else tree.this or named
+    if not isinstance(named, exp.Table) or not isinstance(table, exp.Table | exp.Subquery):
         raise UnsimulatedFeatureError("this form of UPDATE or DELETE")
-    named_query = _expression_named(tree, table, named_table)
+    named_query = _expression_named(tree, table, named)
     if named_query is not None:
         number, target = _row_through(*named_query)
         return (yield from _rows_of(tree, table, [number, *values], names, target))
     if not isinstance(table, exp.Table):
         raise UnsimulatedFeatureError("this form of UPDATE or DELETE")
-    target, alias = table_ref(named_table), named_table.alias_or_name
+    target, alias = table_ref(named), named.alias_or_name
     for candidate in table.find_all(exp.Table):
         if len(target.parts) == 1 and candidate.alias.lower() == target.parts[0].lower():
             target, alias = table_ref(candidate), candidate.alias
@@ -447,17 +435,15 @@ _ROW_OF_BASE: Final = "row of the base table"
 
 def _expression_named(tree: exp.Expr, table: exp.Expr, named: exp.Table) -> tuple[str, exp.Expr] | None:
     """Return (alias, query) of the table expression that an UPDATE or DELETE targets; None for a table."""
-    queries_by_name = {
-        cte.alias.lower(): cte.this for cte in getattr(tree.args.get("with_"), "expressions", ())
-    }
+    found = {cte.alias.lower(): cte.this for cte in getattr(tree.args.get("with_"), "expressions", ())}
     sources = [table, *(join.this for join in table.args.get("joins") or ())]
     for source in sources:
         if source.alias_or_name.lower() != named.name.lower() or named.db:
             continue
         if isinstance(source, exp.Subquery):
             return source.alias, source.this
-        if isinstance(source, exp.Table) and not source.db and source.name.lower() in queries_by_name:
-            return source.alias_or_name, queries_by_name[source.name.lower()]
+        if isinstance(source, exp.Table) and not source.db and source.name.lower() in found:
+            return source.alias_or_name, found[source.name.lower()]
     return None
 
 
@@ -476,14 +462,12 @@ def _row_through(alias: str, query: exp.Expr) -> tuple[exp.Expr, TableRef]:
     base = source.this if source is not None else None
     if not isinstance(base, exp.Table) or query.args.get("joins") or base.args.get("joins"):
         raise UnsimulatedFeatureError("UPDATE or DELETE through a query of more than one table")
-    with_clause = query.parent.parent if query.parent is not None else None
-    is_stored_table = isinstance(base.this, exp.Identifier) and not base.this.args.get(
-        "temporary"
-    )  # neither @t nor #t
+    with_ = query.parent.parent if query.parent is not None else None
+    named = isinstance(base.this, exp.Identifier) and not base.this.args.get("temporary")  # neither @t nor #t
     if (
-        is_stored_table
-        and isinstance(with_clause, exp.With)
-        and base.name.lower() in (c.alias.lower() for c in with_clause.expressions)
+        named
+        and isinstance(with_, exp.With)
+        and base.name.lower() in (c.alias.lower() for c in with_.expressions)
     ):
         raise UnsimulatedFeatureError("UPDATE or DELETE through two common table expressions")
     number = _row_number(base.alias or table_ref(base).parts[-1])
@@ -499,10 +483,10 @@ def _base_column(tree: exp.Expr, name: str) -> str:
 
     Raises 4406, or 4421 for a computed column.
     """
-    named_table = (tree.args.get("tables") or [None])[0] or tree.this
+    named = (tree.args.get("tables") or [None])[0] or tree.this
     source = tree.args.get("from_")
-    table = source.this if source is not None else tree.this or named_table
-    named_query = _expression_named(tree, table, named_table) if isinstance(named_table, exp.Table) else None
+    table = source.this if source is not None else tree.this or named
+    named_query = _expression_named(tree, table, named) if isinstance(named, exp.Table) else None
     if named_query is None:
         return name
     alias, query = named_query
@@ -517,7 +501,7 @@ def _base_column(tree: exp.Expr, name: str) -> str:
 
 def _plan_merge(tree: exp.Expr, names: BindingContext) -> Planning:
     """Plan up to three queries: matching rows, source rows without a match, target rows without a match."""
-    target, source, merge_condition = tree.this, tree.args["using"], tree.args["on"]
+    target, source, on = tree.this, tree.args["using"], tree.args["on"]
     if not isinstance(target, exp.Table):
         raise UnsimulatedFeatureError("this form of MERGE")
     alias = target.alias or table_ref(target).parts[-1]
@@ -528,31 +512,29 @@ def _plan_merge(tree: exp.Expr, names: BindingContext) -> Planning:
     whens = list(tree.args["whens"].expressions)
     parts = []
     for matched, by_source in ((True, False), (False, False), (False, True)):
-        chosen_parts = [
+        chosen = [
             w
             for w in whens
             if bool(w.args.get("matched")) == matched and bool(w.args.get("source")) == by_source
         ]
-        if not chosen_parts:
+        if not chosen:
             continue
         if matched:
             select = exp.Select(
-                from_=exp.From(this=source.copy()),
-                joins=[exp.Join(this=target.copy(), on=merge_condition.copy())],
+                from_=exp.From(this=source.copy()), joins=[exp.Join(this=target.copy(), on=on.copy())]
             )
         else:
-            own_side, other_side = (target, source) if by_source else (source, target)
+            own, other = (target, source) if by_source else (source, target)
             probe = exp.Select(
                 expressions=[exp.Literal.number(1)],
-                from_=exp.From(this=other_side.copy()),
-                where=exp.Where(this=merge_condition.copy()),
+                from_=exp.From(this=other.copy()),
+                where=exp.Where(this=on.copy()),
             )
             select = exp.Select(
-                from_=exp.From(this=own_side.copy()),
-                where=exp.Where(this=exp.Not(this=exp.Exists(this=probe))),
+                from_=exp.From(this=own.copy()), where=exp.Where(this=exp.Not(this=exp.Exists(this=probe)))
             )
         row = number if matched or by_source else exp.Null()
-        parts.append((yield from _merge_part(tree, select, chosen_parts, row, names)))
+        parts.append((yield from _merge_part(tree, select, chosen, row, names)))
     return QueryPlan(kind="merge", target=table_ref(tree.this), parts=tuple(parts))
 
 
@@ -563,11 +545,11 @@ def _merge_part(
     values: list[exp.Expr] = []
     branches: list[tuple[str, tuple[str, ...], int, int]] = []
     choice = exp.Case(ifs=[])
-    for place, when_clause in enumerate(whens):
-        _check_merge_action(when_clause)
-        condition = when_clause.args.get("condition") or exp.true()
+    for place, when in enumerate(whens):
+        _check_merge_action(when)
+        condition = when.args.get("condition") or exp.true()
         choice.append("ifs", exp.If(this=condition.copy(), true=exp.Literal.number(place)))
-        action, columns, new = _merge_action(when_clause.args["then"])
+        action, columns, new = _merge_action(when.args["then"])
         branches.append((action, columns, len(values), len(values) + len(new)))
         values += new
     select.set("expressions", [number.copy(), choice, *(value.copy() for value in values)])
@@ -590,11 +572,7 @@ def _check_merge_action(branch: exp.Expr) -> None:
 def _merge_action(action: exp.Expr) -> tuple[str, tuple[str, ...], list[exp.Expr]]:
     if isinstance(action, exp.Update):
         pairs = action.expressions
-        return (
-            "UPDATE",
-            tuple(assignment.this.name for assignment in pairs),
-            [pair.expression for pair in pairs],
-        )
+        return "UPDATE", tuple(pair.this.name for pair in pairs), [pair.expression for pair in pairs]
     if isinstance(action, exp.Insert):
         columns = tuple(column.name for column in action.this.expressions) if action.this is not None else ()
         row = action.expression
