@@ -17,8 +17,8 @@ from engine.protocol import clock
 
 def cluster_row(world: World, node: str) -> Row:
     """Return the properties of the cluster, as a node knows it."""
-    known = lookup.find_node(world, node)
-    cluster = world.clusters[known.cluster]
+    cluster_node = lookup.find_node(world, node)
+    cluster = world.clusters[cluster_node.cluster]
     delay = str(round(1000 * cluster.heartbeat_s))
     row = {
         "Name": cluster.name,
@@ -28,7 +28,7 @@ def cluster_row(world: World, node: str) -> Row:
         "CrossSubnetThreshold": str(cluster.cross_threshold),
         "LowerQuorumPriorityNodeID": str(_lower(world, cluster.lower_priority_node)),
         "DynamicQuorum": str(int(cluster.dynamic_quorum)),
-        "WitnessDynamicWeight": str(int(known.config.witness_counts)),
+        "WitnessDynamicWeight": str(int(cluster_node.config.witness_counts)),
         "QuarantineThreshold": str(quarantine.THRESHOLD),
         "QuarantineDuration": str(quarantine.DURATION_S),
     }
@@ -57,8 +57,10 @@ def _of_version(cluster: Cluster, row: Row) -> Row:
 
 def has_property(cluster: Cluster, name: str) -> bool:
     """Return whether the cluster's version of Windows Server has the property."""
-    since = next((one for key, one in FIRST_VERSIONS.items() if key.lower() == name.lower()), "2008 R2")
-    return quorum.is_version_at_least(cluster, since)
+    first_version = next(
+        (version for key, version in FIRST_VERSIONS.items() if key.lower() == name.lower()), "2008 R2"
+    )
+    return quorum.is_version_at_least(cluster, first_version)
 
 
 def _lower(world: World, name: str | None) -> int:
@@ -67,7 +69,7 @@ def _lower(world: World, name: str | None) -> int:
 
 def node_row(world: World, observer: str, node: Node) -> Row:
     """Return the properties of a node, as *observer* knows them."""
-    known = lookup.find_node(world, observer)
+    cluster_node = lookup.find_node(world, observer)
     row = {
         "Name": node.name,
         "NodeName": node.name,
@@ -75,11 +77,11 @@ def node_row(world: World, observer: str, node: Node) -> Row:
         "ID": str(node.number),
         "State": config.read_node_state(world, observer, node.name),
         "Type": "Node",
-        "NodeWeight": str(known.config.weight(node.name)),
-        "DynamicWeight": str(int(node.name in known.config.counted)),
+        "NodeWeight": str(cluster_node.config.weight(node.name)),
+        "DynamicWeight": str(int(node.name in cluster_node.config.counted)),
         "StatusInformation": "Quarantined" if quarantine.is_quarantined(world, node.name) else "Normal",
     }
-    return _of_version(world.clusters[known.cluster], row)
+    return _of_version(world.clusters[cluster_node.cluster], row)
 
 
 def get_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
@@ -93,9 +95,9 @@ def get_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | N
 
 def get_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-ClusterGroup."""
-    known = {role.name.lower(): role for role in lookup.roles(world, node)}
-    names = lookup.matching(call, list(known), lookup.names(call, piped, "group") or ("*",))
-    found = [known.get(name.lower()) or lookup.role(world, node, name, call) for name in names]
+    roles_by_name = {role.name.lower(): role for role in lookup.roles(world, node)}
+    names = lookup.matching(call, list(roles_by_name), lookup.names(call, piped, "group") or ("*",))
+    found_roles = [roles_by_name.get(name.lower()) or lookup.role(world, node, name, call) for name in names]
     owners = _owners(piped)
     rows = tuple(
         {
@@ -105,7 +107,7 @@ def get_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
             "FailoverThreshold": str(roles.threshold_setting(role)),
             "FailoverPeriod": str(role.failover_period_h),
         }
-        for role in found
+        for role in found_roles
         if owners is None or config.read_owner(world, node, role) in owners
     )
     return PipelineTable("group", ("Name", "OwnerNode", "State"), rows)
@@ -118,25 +120,29 @@ def _owners(piped: PipelineTable | None) -> set[str] | None:
 
 def get_resource(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-ClusterResource."""
-    there = [one.name for _, one in lookup.resources(world, node)]
-    names = lookup.matching(call, there, lookup.names(call, piped, "resource") or ("*",))
-    found, owners = [lookup.resource(world, node, name, call) for name in names], _owners(piped)
+    resource_names = [resource.name for _, resource in lookup.resources(world, node)]
+    names = lookup.matching(call, resource_names, lookup.names(call, piped, "resource") or ("*",))
+    found_resources, owners = [lookup.resource(world, node, name, call) for name in names], _owners(piped)
     if piped is not None and piped.kind == "group":
         groups = {row["Name"] for row in piped.rows}
-        found = [pair for pair in lookup.resources(world, node) if pair[0].name in groups]
+        found_resources = [
+            role_and_resource
+            for role_and_resource in lookup.resources(world, node)
+            if role_and_resource[0].name in groups
+        ]
     rows = tuple(
         {
-            "Name": one.name,
-            "State": config.read_resource_state(world, role, one).value,
+            "Name": resource.name,
+            "State": config.read_resource_state(world, role, resource).value,
             "OwnerGroup": role.name,
-            "ResourceType": one.kind,
+            "ResourceType": resource.kind,
             "OwnerNode": config.read_owner(world, node, role),
-            "RestartAction": str(one.restart_action),
-            "RestartThreshold": str(one.restart_threshold),
-            "RestartPeriod": str(one.restart_period_ms),
+            "RestartAction": str(resource.restart_action),
+            "RestartThreshold": str(resource.restart_threshold),
+            "RestartPeriod": str(resource.restart_period_ms),
             "RetryPeriodOnFailure": str(round(1000 * roles.RETRY_S)),
         }
-        for role, one in found
+        for role, resource in found_resources
         if owners is None or config.read_owner(world, node, role) in owners
     )
     return PipelineTable("resource", ("Name", "State", "OwnerGroup", "ResourceType"), rows)
@@ -151,14 +157,14 @@ QUORUM_TYPES: Final = {
 
 def get_quorum(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-ClusterQuorum."""
-    known = lookup.find_node(world, node)
-    witness = known.config.witness
+    cluster_node = lookup.find_node(world, node)
+    witness = cluster_node.config.witness
     row = {
-        "Cluster": known.cluster,
+        "Cluster": cluster_node.cluster,
         "QuorumResource": config.find_resource_name(witness) if witness is not None else "",
         "QuorumType": QUORUM_TYPES[witness.kind] if witness is not None else "NodeMajority",
     }
-    old = world.clusters[known.cluster].windows in ("2008 R2", "2012", "2012 R2")
+    old = world.clusters[cluster_node.cluster].windows in ("2008 R2", "2012", "2012 R2")
     return PipelineTable("quorum", ("Cluster", "QuorumResource", *(("QuorumType",) if old else ())), (row,))
 
 
@@ -172,13 +178,13 @@ WITNESS_PARAMETERS: Final = {
 
 def set_quorum(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Set-ClusterQuorum."""
-    found = [key for key in WITNESS_PARAMETERS if key in call.named]
-    if not found:
+    witness_keys = [key for key in WITNESS_PARAMETERS if key in call.named]
+    if not witness_keys:
         raise CommandNotSimulatedError("Set-ClusterQuorum with no witness")
-    if len(found) > 1:
+    if len(witness_keys) > 1:
         text = "Parameter set cannot be resolved using the specified named parameters."
         raise ShellError(call.name, text, "InvalidArgument", "AmbiguousParameterSet")
-    kind, name = WITNESS_PARAMETERS[found[0]], call.value(found[0])
+    kind, name = WITNESS_PARAMETERS[witness_keys[0]], call.value(witness_keys[0])
     if kind == "cloud":
         name = call.value("accountname") and call.value("accesskey") and call.value("accountname")
     if kind and not name:
@@ -198,8 +204,8 @@ def get_owner_node(world: World, node: str, call: CmdletCall, piped: PipelineTab
     """Execute Get-ClusterOwnerNode."""
     names = lookup.names(call, piped, "resource") or call.values("resource")
     rows = [
-        {"ClusterObject": one.name, "OwnerNodes": "{" + ", ".join(one.owners) + "}"}
-        for _, one in (lookup.resource(world, node, name, call) for name in names)
+        {"ClusterObject": resource.name, "OwnerNodes": "{" + ", ".join(resource.owners) + "}"}
+        for _, resource in (lookup.resource(world, node, name, call) for name in names)
     ]
     groups = call.values("group") or (
         tuple(row["Name"] for row in piped.rows) if piped and piped.kind == "group" else ()
@@ -302,7 +308,7 @@ def get_dependency(world: World, node: str, call: CmdletCall, piped: PipelineTab
     sign = " or " if resource.kind == "Network Name" and len(resource.needs) > 1 else " and "
     row = {
         "Resource": resource.name,
-        "DependencyExpression": sign.join(f"([{one}])" for one in resource.needs),
+        "DependencyExpression": sign.join(f"([{needed_name}])" for needed_name in resource.needs),
     }
     return PipelineTable("dependency", tuple(row), (row,))
 
@@ -343,8 +349,8 @@ def pause(paused: bool) -> Cmdlet:
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         member = lookup.member(world, node, lookup.name(call, piped, "node", node), call)
         target = call.value("targetnode", 1) if paused else ""
-        to = lookup.member(world, node, target, call).name if target else None
-        commands.set_paused(world, member.name, paused, node, call.has_switch("drain"), to)
+        target_node = lookup.member(world, node, target, call).name if target else None
+        commands.set_paused(world, member.name, paused, node, call.has_switch("drain"), target_node)
         return get_node(world, node, CmdletCall("Get-ClusterNode", {"name": (member.name,)}), None)
 
     return cmdlet
@@ -388,8 +394,8 @@ def get_network(world: World, node: str, call: CmdletCall, piped: PipelineTable 
 
 def _subnets(world: World, node: str) -> dict[str, str]:
     nodes = world.clusters[lookup.find_node(world, node).cluster].nodes
-    found = dict.fromkeys(world.nodes[name].subnet for name in nodes)
-    return {subnet: f"Cluster Network {number}" for number, subnet in enumerate(found, 1)}
+    subnets = dict.fromkeys(world.nodes[name].subnet for name in nodes)
+    return {subnet: f"Cluster Network {number}" for number, subnet in enumerate(subnets, 1)}
 
 
 def get_interface(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
@@ -482,7 +488,14 @@ def _parameters(
         lookup.name(call, None, "resource")
         raise ShellError(call.name, "Only a resource from the pipeline is simulated here.")
     role, resource = lookup.resource(world, node, lookup.name(call, piped, "resource"), call)
-    group = next((one for one in lookup.find_node(world, node).config.groups if one.name == role.name), None)
+    group = next(
+        (
+            candidate
+            for candidate in lookup.find_node(world, node).config.groups
+            if candidate.name == role.name
+        ),
+        None,
+    )
     listener = group.listener if group is not None else None
     instance = world.instances.get(role.name)
     if instance is not None and resource.kind == "SQL Server":
@@ -521,16 +534,16 @@ def _parameters(
 
 def get_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-ClusterParameter."""
-    _, name, known = _parameters(world, node, call, piped)
-    wanted = [one.lower() for one in call.values("name", 0)]
-    names = [parameter.name.lower() for parameter in known]
-    for one in wanted:
-        if one not in names:
-            raise _missing_parameter(call, one, name)
+    _, name, known_parameters = _parameters(world, node, call, piped)
+    wanted_names = [wanted_name.lower() for wanted_name in call.values("name", 0)]
+    names = [parameter.name.lower() for parameter in known_parameters]
+    for wanted_name in wanted_names:
+        if wanted_name not in names:
+            raise _missing_parameter(call, wanted_name, name)
     rows = tuple(
-        {"Object": name, "Name": one.name, "Value": one.value, "Type": one.kind}
-        for one in known
-        if not wanted or one.name.lower() in wanted
+        {"Object": name, "Name": parameter.name, "Value": parameter.value, "Type": parameter.kind}
+        for parameter in known_parameters
+        if not wanted_names or parameter.name.lower() in wanted_names
     )
     return PipelineTable("parameters", ("Object", "Name", "Value", "Type"), rows)
 
@@ -538,24 +551,26 @@ def get_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTabl
 def set_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Set-ClusterParameter."""
     commands.check_majority(world, node)
-    role, name, known = _parameters(world, node, call, piped)
+    role, name, known_parameters = _parameters(world, node, call, piped)
     key, value = call.value("name", 0), call.value("value", 1)
-    fields = {one.name.lower(): one.field for one in known}
+    fields = {parameter.name.lower(): parameter.field for parameter in known_parameters}
     if key.lower() not in fields:
         raise _missing_parameter(call, key, name)
     field = fields[key.lower()]
     if not field or not value.isdigit() or (field == "register_all" and int(value) > 1):
         raise ShellError(call.name, f"Parameter '{key}' with the value '{value}' is not simulated.")
-    least, most = LIMITS.get(field, (0, 2**32 - 1))
+    minimum, maximum = LIMITS.get(field, (0, 2**32 - 1))
     if field == "failure_condition_level" and role in world.instances:
-        least = 0
-    if not least <= int(value) <= most:
+        minimum = 0
+    if not minimum <= int(value) <= maximum:
         text = f"Unable to save property changes for '{name}'.\n    The parameter is incorrect"
         raise ShellError(call.name, text)
     if role in world.instances:
         world.update_instance(role, **{field: int(value)})
         return EMPTY_TABLE
-    group = next(one for one in lookup.find_node(world, node).config.groups if one.name == role)
+    group = next(
+        candidate for candidate in lookup.find_node(world, node).config.groups if candidate.name == role
+    )
     if field in PARAMETERS.values():
         config.update_group(world, node, group.guid, lambda old: replace(old, **{field: int(value)}))
         return EMPTY_TABLE

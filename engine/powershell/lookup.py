@@ -36,9 +36,9 @@ NO_CLUSTER: Final = (
 def check_cluster(world: World, node: str, call: CmdletCall, values: tuple[str, ...]) -> None:
     """Raise the error for a name that is neither this cluster nor one of its nodes."""
     state = world.nodes.get(node)
-    known = {".", "localhost", node.lower(), *(name.lower() for name in world.nodes)}
-    known |= {state.cluster.lower()} if state is not None and state.cluster else set()
-    if any(value.lower() not in known for value in values):
+    known_names = {".", "localhost", node.lower(), *(name.lower() for name in world.nodes)}
+    known_names |= {state.cluster.lower()} if state is not None and state.cluster else set()
+    if any(value.lower() not in known_names for value in values):
         raise ShellError(call.name, NO_CLUSTER, "ConnectionError", f"{call.name}:String")
 
 
@@ -59,10 +59,10 @@ def find_node(world: World, node: str) -> Node:
 def member(world: World, node: str, name: str, call: CmdletCall) -> Node:
     """Return a node of the cluster by name. Raises ShellError."""
     cluster = world.clusters[find_node(world, node).cluster]
-    found = next((one for one in cluster.nodes if one.lower() == name.lower()), None)
-    if found is None:
+    member_name = next((candidate for candidate in cluster.nodes if candidate.lower() == name.lower()), None)
+    if member_name is None:
         raise ShellError(call.name, f"The cluster node '{name}' was not found.", "ObjectNotFound")
-    return world.nodes[found]
+    return world.nodes[member_name]
 
 
 def roles(world: World, node: str) -> list[ClusterRole]:
@@ -79,10 +79,13 @@ def core(world: World, node: str) -> ClusterRole:
         Resource(name="Cluster Name", kind="Network Name", owners=nodes, needs=("Cluster IP Address",)),
     ]
     if witness is not None:
-        there = world.clusters[find_node(world, node).cluster].witness_there
+        has_core_witness = world.clusters[find_node(world, node).cluster].witness_there
         rows.append(
             Resource(
-                name=config.find_resource_name(witness), kind=witness.kind, owners=nodes, failed=not there
+                name=config.find_resource_name(witness),
+                kind=witness.kind,
+                owners=nodes,
+                failed=not has_core_witness,
             )
         )
     return ClusterRole(
@@ -113,19 +116,27 @@ STORAGE: Final = ClusterRole(name="Available Storage", kind="storage", owner="")
 
 def resources(world: World, node: str) -> list[tuple[ClusterRole, Resource]]:
     """Return all resources with their roles."""
-    return [(role, one) for role in roles(world, node) for one in role.resources]
+    return [(role, resource_entry) for role in roles(world, node) for resource_entry in role.resources]
 
 
 def resource(world: World, node: str, name: str, call: CmdletCall) -> tuple[ClusterRole, Resource]:
     """Return a resource with its role by name. Raises ShellError."""
-    found = [pair for pair in resources(world, node) if pair[1].name.lower() == name.lower()]
-    if found and found[0][0].name == CORE and not call.name.lower().startswith("get-"):
+    matching_resources = [
+        role_and_resource
+        for role_and_resource in resources(world, node)
+        if role_and_resource[1].name.lower() == name.lower()
+    ]
+    if (
+        matching_resources
+        and matching_resources[0][0].name == CORE
+        and not call.name.lower().startswith("get-")
+    ):
         raise ShellError(
             call.name, f"The cluster resource '{name}' is only shown; more of it is not simulated."
         )
-    if not found:
+    if not matching_resources:
         raise ShellError(call.name, f"The cluster resource '{name}' was not found.", "ObjectNotFound")
-    return found[0]
+    return matching_resources[0]
 
 
 def names(call: CmdletCall, piped: PipelineTable | None, kind: str) -> tuple[str, ...]:
@@ -149,8 +160,8 @@ def matching(call: CmdletCall, names: Collection[str], wanted: Collection[str]) 
 
 def name(call: CmdletCall, piped: PipelineTable | None, kind: str, default: str = "") -> str:
     """Return the single name for a cmdlet. Raises ShellError for none or several."""
-    found = next(iter(names(call, piped, kind)), default)
-    if not found:
+    first_name = next(iter(names(call, piped, kind)), default)
+    if not first_name:
         text = "Cannot process command because of one or more missing mandatory parameters: Name."
         raise ShellError(call.name, text, "InvalidArgument", f"MissingMandatoryParameter,{call.name}")
-    return found
+    return first_name

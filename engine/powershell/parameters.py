@@ -107,10 +107,10 @@ class Parameter(Struct, frozen=True):
 
 def _find(cmdlet: str, prefix: str) -> Parameter | None:
     """Return the parameter with a name, an alias or an unambiguous prefix in lowercase."""
-    known, _, others = PARAMETERS[cmdlet].partition("|")
-    own = f"{known} ErrorAction/ea" + (" Cluster" if "-cluster" in cmdlet else "")
+    cmdlet_names, _, other_names = PARAMETERS[cmdlet].partition("|")
+    own_names = f"{cmdlet_names} ErrorAction/ea" + (" Cluster" if "-cluster" in cmdlet else "")
     exact, begun = list[Parameter](), list[Parameter]()
-    for words, is_simulated in ((own, True), (f"{others} {COMMON}", False)):
+    for words, is_simulated in ((own_names, True), (f"{other_names} {COMMON}", False)):
         for word in words.split():
             spelling, _, mark = word.partition(":")
             names = spelling.lower().split("/")
@@ -133,26 +133,29 @@ def resolve(call: CmdletCall, is_before_2016: bool) -> CmdletCall:
 
     Raises ShellError for a parameter that does not exist, CommandNotSimulatedError for one that is not simulated.
     """
-    named: dict[str, tuple[str, ...]] = {}
-    for given, values in call.named.items():
-        found = _find(call.name.lower(), given)
-        name = found.name.lower() if found is not None else given
-        if found is None or (is_before_2016 and name in _PARAMETERS_2016):
-            text = f"A parameter cannot be found that matches parameter name '{given}'."
+    values_by_name: dict[str, tuple[str, ...]] = {}
+    for given_name, values in call.named.items():
+        parameter_name = _find(call.name.lower(), given_name)
+        name = parameter_name.name.lower() if parameter_name is not None else given_name
+        if parameter_name is None or (is_before_2016 and name in _PARAMETERS_2016):
+            text = f"A parameter cannot be found that matches parameter name '{given_name}'."
             raise binding_error(call, text, "NamedParameterNotFound")
-        if found.mark in conversions.NUMBERS and values:
-            values = tuple(conversions.to_number(call, found.name, value, found.mark) for value in values)
+        if parameter_name.mark in conversions.NUMBERS and values:
+            values = tuple(
+                conversions.to_number(call, parameter_name.name, value, parameter_name.mark)
+                for value in values
+            )
         elif not values and name not in SWITCHES.split() and not call.name.lower().endswith(FILTERS):
-            text = f"Missing an argument for parameter '{found.name}'. Specify a parameter of type"
-            text = f"{text} 'System.{conversions.TYPES[found.mark]}' and try again."
+            text = f"Missing an argument for parameter '{parameter_name.name}'. Specify a parameter of type"
+            text = f"{text} 'System.{conversions.TYPES[parameter_name.mark]}' and try again."
             raise binding_error(call, text, "MissingArgument")
         for value in values:
-            conversions.validate(call, found.name, value)
-        if not found.is_simulated or (
+            conversions.validate(call, parameter_name.name, value)
+        if not parameter_name.is_simulated or (
             name == "wait" and values != ("0",)
         ):  # every cmdlet returns at once in this simulation
-            raise CommandNotSimulatedError(f"-{given} of {call.name}")
+            raise CommandNotSimulatedError(f"-{given_name} of {call.name}")
         if name == "confirm" and values != ("$false",):
-            raise CommandNotSimulatedError(f"-{given} of {call.name}")
-        named[name] = values
-    return replace(call, named=named)
+            raise CommandNotSimulatedError(f"-{given_name} of {call.name}")
+        values_by_name[name] = values
+    return replace(call, named=values_by_name)

@@ -55,10 +55,10 @@ class CmdletCall(Struct, frozen=True):
 
     def values(self, name: str, position: int | None = None) -> tuple[str, ...]:
         """Return the values of a parameter, by its name or its position; none if it is omitted."""
-        found = self.named.get(name.lower())
-        if found is None and position is not None and position < len(self.plain):
+        named_values = self.named.get(name.lower())
+        if named_values is None and position is not None and position < len(self.plain):
             return self.plain[position]
-        return found or ()
+        return named_values or ()
 
     def has_switch(self, *switches: str) -> bool:
         """Return whether one of the switches is given."""
@@ -73,13 +73,13 @@ def parse_pipeline(line: str, is_switch: Callable[[str, str], bool]) -> list[Cmd
     calls: list[list[tuple[str, bool]]] = [[]]
     position, text = 0, line.strip()
     while position < len(text):
-        found = TOKEN.match(text, position)
-        if found is None:
+        token_match = TOKEN.match(text, position)
+        if token_match is None:
             raise ShellError(
                 "ParserError", f"Unexpected token '{text[position:]}' in expression or statement."
             )
-        position = found.end()
-        single, double, sign, word = found.groups()
+        position = token_match.end()
+        single, double, sign, word = token_match.groups()
         if sign == "|":
             calls.append([])
         elif sign == ",":
@@ -95,26 +95,26 @@ def parse_pipeline(line: str, is_switch: Callable[[str, str], bool]) -> list[Cmd
 
 
 def _parse_call(tokens: Sequence[tuple[str, bool]], is_switch: Callable[[str, str], bool]) -> CmdletCall:
-    named: dict[str, tuple[str, ...]] = {}
-    plain: list[tuple[str, ...]] = []
-    waiting, joined = "", False
+    values_by_name: dict[str, tuple[str, ...]] = {}
+    positional_values: list[tuple[str, ...]] = []
+    waiting, is_joined = "", False
     for word, quoted in tokens[1:]:
         if word == "," and not quoted:
-            joined = True
+            is_joined = True
         elif PARAMETER.match(word) and not quoted:
             name, _, value = word[1:].lower().partition(":")
-            named[name] = (value,) if value else ()
-            waiting, joined = ("" if value or is_switch(tokens[0][0], name) else name), False
-        elif joined and waiting == "" and plain:
-            plain[-1] = (*plain[-1], word)
-            joined = False
-        elif waiting and (joined or not named[waiting]):
-            named[waiting] = (*named[waiting], word)
-            joined = False
+            values_by_name[name] = (value,) if value else ()
+            waiting, is_joined = ("" if value or is_switch(tokens[0][0], name) else name), False
+        elif is_joined and waiting == "" and positional_values:
+            positional_values[-1] = (*positional_values[-1], word)
+            is_joined = False
+        elif waiting and (is_joined or not values_by_name[waiting]):
+            values_by_name[waiting] = (*values_by_name[waiting], word)
+            is_joined = False
         else:
             waiting = ""
-            plain.append((word,))
-    return CmdletCall(tokens[0][0], named, tuple(plain))
+            positional_values.append((word,))
+    return CmdletCall(tokens[0][0], values_by_name, tuple(positional_values))
 
 
 Row = Mapping[str, str]

@@ -86,28 +86,33 @@ def _substitute_variables(world: World, node: str, statement: str) -> str:
 
 
 def _answer(world: World, node: str, line: str) -> str:
-    found = ASSIGNMENT.fullmatch(line)
-    if found is not None:
-        world.variables[node, found[1].lower()] = next(
-            part for part in found.groups()[1:] if part is not None
+    assignment_match = ASSIGNMENT.fullmatch(line)
+    if assignment_match is not None:
+        world.variables[node, assignment_match[1].lower()] = next(
+            part for part in assignment_match.groups()[1:] if part is not None
         )
         return ""
-    found = COMPARED.fullmatch(line)
-    if found is not None:
-        left, wanted = _answer(world, node, found[1]).lower(), found[3].lower()
-        return str(left == wanted if found[2].lower() == "eq" else left != wanted)
-    found = properties.ASSIGNMENT.fullmatch(line)
-    if found is not None:
-        return properties.assign(world, node, found)
-    found = services.NET.fullmatch(line) or computer.PING.fullmatch(line)
-    if found is not None:
-        answer = services.net if found.re is services.NET else computer.ping
-        return answer(world, node, *found.groups())
+    assignment_match = COMPARED.fullmatch(line)
+    if assignment_match is not None:
+        left_value, wanted_value = (
+            _answer(world, node, assignment_match[1]).lower(),
+            assignment_match[3].lower(),
+        )
+        return str(
+            left_value == wanted_value if assignment_match[2].lower() == "eq" else left_value != wanted_value
+        )
+    assignment_match = properties.ASSIGNMENT.fullmatch(line)
+    if assignment_match is not None:
+        return properties.assign(world, node, assignment_match)
+    assignment_match = services.NET.fullmatch(line) or computer.PING.fullmatch(line)
+    if assignment_match is not None:
+        answer = services.net if assignment_match.re is services.NET else computer.ping
+        return answer(world, node, *assignment_match.groups())
     if line.lower() == "hostname":
         return node
-    found = MEMBER.fullmatch(line)
-    if found is not None:
-        return _member_of(_run_pipeline(world, node, found[1]), found[2], line)
+    assignment_match = MEMBER.fullmatch(line)
+    if assignment_match is not None:
+        return _member_of(_run_pipeline(world, node, assignment_match[1]), assignment_match[2], line)
     return _run_pipeline(world, node, line).render()
 
 
@@ -147,10 +152,13 @@ def _run_for_each(
     if table is not None and len(table.rows) > 1:
         tables = [cmdlet(world, node, call, replace(table, rows=(row,))) for row in table.rows]
     elif len(names) > 1:
-        plain = () if "name" in call.named else call.plain[1:]
+        positional_values = () if "name" in call.named else call.plain[1:]
         tables = [
             cmdlet(
-                world, node, CmdletCall(call.name, {**call.named, "name": (name,)}, ((name,), *plain)), None
+                world,
+                node,
+                CmdletCall(call.name, {**call.named, "name": (name,)}, ((name,), *positional_values)),
+                None,
             )
             for name in names
         ]
@@ -166,8 +174,10 @@ def _is_switch(cmdlet: str, parameter: str) -> bool:
 def _run_pipeline(world: World, node: str, line: str) -> PipelineTable:
     """Return the output of a pipeline."""
     calls, table = parse_pipeline(line, _is_switch), None
-    here = world.nodes.get(node)
-    is_before_2016 = here is not None and not quorum.is_version_at_least(world.clusters[here.cluster], "2016")
+    local_node = world.nodes.get(node)
+    is_before_2016 = local_node is not None and not quorum.is_version_at_least(
+        world.clusters[local_node.cluster], "2016"
+    )
     for call in calls:
         call = replace(call, name=ALIASES.get(call.name.lower(), call.name))
         filtered, cmdlet = FILTERS.get(call.name.lower()), CMDLETS.get(call.name.lower())
@@ -194,8 +204,8 @@ def _preview(world: World, node: str, call: CmdletCall, table: PipelineTable | N
         rows = services.get_service(world, node, call, table).rows
         targets = [f"{row['DisplayName']} ({row['Name']})" for row in rows]
     else:
-        wanted = lookup.names(call, table, "node") or (node,)
-        targets = [lookup.member(world, node, name, call).name for name in wanted]
+        target_names = lookup.names(call, table, "node") or (node,)
+        targets = [lookup.member(world, node, name, call).name for name in target_names]
     lines = (f'What if: Performing the operation "{call.name}" on target "{target}".' for target in targets)
     return PipelineTable("text", text="\n".join(lines))
 

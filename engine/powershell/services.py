@@ -111,10 +111,11 @@ CONTROLLER: Final = "System.ServiceProcess.ServiceController:ServiceController"
 
 def get_service(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-Service: return all simulated services of the node, or those of the given names."""
-    wanted = lookup.names(call, piped, "service")
-    services = _find_services(world, node, call, piped) if wanted else list_services(world, node)
+    wanted_names = lookup.names(call, piped, "service")
+    services = _find_services(world, node, call, piped) if wanted_names else list_services(world, node)
     rows = tuple(
-        {"Status": one.status, "Name": one.name, "DisplayName": one.display_name} for one in services
+        {"Status": service.status, "Name": service.name, "DisplayName": service.display_name}
+        for service in services
     )
     return PipelineTable("service", ("Status", "Name", "DisplayName"), rows)
 
@@ -200,27 +201,27 @@ def net(world: World, node: str, verb: str, name: str, option: str | None) -> st
     if option and not (switch and start) and not yes:
         raise CommandNotSimulatedError(f"net {verb} {name} {option}")
     try:
-        (one,) = _find_services(world, node, call, None)
+        (service,) = _find_services(world, node, call, None)
     except ShellError:
         return _explain("The service name is invalid.", 2185)
-    if one.status.endswith("Pending"):
+    if service.status.endswith("Pending"):
         return _explain("The service is starting or stopping.  Please try again later.", 2189)
-    if start and one.status == "Running" and not switch:
+    if start and service.status == "Running" and not switch:
         return _explain("The requested service has already been started.", 2182)
-    if not start and one.status == "Stopped":
-        return _explain(f"The {one.display_name} service is not started.", 3521)
-    dependents = _list_running_dependents(world, node, one)
+    if not start and service.status == "Stopped":
+        return _explain(f"The {service.display_name} service is not started.", 3521)
+    dependents = _list_running_dependents(world, node, service)
     if not start and dependents and not yes:
         listed = "\n".join(f"   {other_dependent.display_name}" for other_dependent in dependents)
-        return NET_QUESTION.format(one.display_name, listed)
-    if switch and not one.server:
+        return NET_QUESTION.format(service.display_name, listed)
+    if switch and not service.server:
         if switch == "fq":
             commands.force_quorum(world, node)
         else:
             commands.start(world, node, prevent=True)
     else:
-        _switch(world, node, call, one, not start, start)
-    return f"The {one.display_name} service is {'starting' if start else 'stopping'}."
+        _switch(world, node, call, service, not start, start)
+    return f"The {service.display_name} service is {'starting' if start else 'stopping'}."
 
 
 NET_QUESTION: Final = (

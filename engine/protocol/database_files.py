@@ -74,8 +74,8 @@ def _check(
         raise SqlError(5039)
     if size_kb is not None and size_kb - file.size_kb > volumes.free_kb(world, copy.server, file.drive):
         raise SqlError(5149, files.DISK_FULL, volumes.path_of(copy, file))
-    taken = {db_file.name.lower() for db_file in volumes.files_of(copy) if db_file is not file}
-    if new_name is not None and new_name.lower() in taken:
+    used_names = {db_file.name.lower() for db_file in volumes.files_of(copy) if db_file is not file}
+    if new_name is not None and new_name.lower() in used_names:
         raise SqlError(1828, new_name)
 
 
@@ -104,8 +104,8 @@ def _set_path(world: World, key: Key, file: DbFile, path: str) -> None:
 
 def has_open_files(world: World, copy: DatabaseCopy) -> bool:
     """Return whether SQL Server holds the files of the copy open."""
-    closed = (DbState.OFFLINE, DbState.RECOVERY_PENDING)
-    return world.instances[copy.server].running and copy.db_state not in closed
+    closed_states = (DbState.OFFLINE, DbState.RECOVERY_PENDING)
+    return world.instances[copy.server].running and copy.db_state not in closed_states
 
 
 def place_file(world: World, key: Key, file: str, path: str) -> None:

@@ -90,7 +90,7 @@ def create(
 
 def _check_new_files(world: World, server: str, new_files: Sequence[NewFile]) -> None:
     """Raise 1828, 5133, 5149, 5170, 1803, or the errors of `check_new_file`."""
-    needed: dict[str, float] = {}
+    needed_kb: dict[str, float] = {}
     for index, file in enumerate(new_files):
         drive = volumes.drive_of(file.path)
         if not volumes.ROOTED.match(file.path):
@@ -103,8 +103,8 @@ def _check_new_files(world: World, server: str, new_files: Sequence[NewFile]) ->
             raise SqlError(5133, file.path, NO_PATH, also=(1802,))
         if drive.upper() in world.instances[server].drives_apart:
             raise SqlError(5184, file.path)
-        needed[drive] = needed.get(drive, 0.0) + (file.size_kb or NEW_LOG_KB)
-        if volumes.free_kb(world, server, drive) < needed[drive]:
+        needed_kb[drive] = needed_kb.get(drive, 0.0) + (file.size_kb or NEW_LOG_KB)
+        if volumes.free_kb(world, server, drive) < needed_kb[drive]:
             raise SqlError(5149, DISK_FULL, file.path, also=(1802,))
     for file in new_files:
         size_kb = file.size_kb or (NEW_LOG_KB if file.log else NEW_DATA_KB)
@@ -156,9 +156,11 @@ def _adopt(world: World, key: Key, file: DbFile, changed: NewFile) -> None:
 
 
 def _need_free_name(world: World, server: str, name: str) -> None:
-    own_databases = [copy.database.lower() for (where, _), copy in world.copies.items() if where == server]
-    is_taken = name.lower() in ("master", "msdb", "model", "tempdb", *own_databases)
-    if is_taken or world.instances[server].find_snapshot(name) is not None:
+    own_databases = [
+        copy.database.lower() for (server_name, _), copy in world.copies.items() if server_name == server
+    ]
+    is_used = name.lower() in ("master", "msdb", "model", "tempdb", *own_databases)
+    if is_used or world.instances[server].find_snapshot(name) is not None:
         raise SqlError(1801, name)
 
 
@@ -242,12 +244,12 @@ def _need_readable(world: World, copy: DatabaseCopy) -> None:
 
 def _need_files(world: World, copy: DatabaseCopy, files: tuple[tuple[str, str], ...]) -> None:
     """Raise an error unless *files* places exactly the data files of the source on drives that exist."""
-    named = {name.lower(): path for name, path in files}
+    paths_by_name = {name.lower(): path for name, path in files}
     data = {file.name.lower(): file.name for file in volumes.files_of(copy) if not file.log}
     for name, text in data.items():
-        if name not in named:
+        if name not in paths_by_name:
             raise SqlError(5127, text)
-    for name, path in named.items():
+    for name, path in paths_by_name.items():
         if name not in data:
             raise SqlError(5014, "file", name, copy.database)
         if not volumes.has_drive(world.computer_of(copy.server), volumes.drive_of(path)):

@@ -42,12 +42,12 @@ def reuse_wait(world: World, source: int | None) -> str:
         return "NOTHING"
     copy = world.copies[world.sources[source]]
     holds = streams.log_holds(world, copy, source)
-    reason, at = min(holds, key=lambda hold: hold[1])
+    reason, position_kb = min(holds, key=lambda hold: hold[1])
     mirrored = dict(holds).get("DATABASE_MIRRORING")
     if (
         groups.policy(copy).has_stopped_log(copy)
         and mirrored is not None
-        and mirrored - at <= copy.log_size_kb / VIRTUAL_LOG_FILES
+        and mirrored - position_kb <= copy.log_size_kb / VIRTUAL_LOG_FILES
     ):
         return "DATABASE_MIRRORING"
     return reason
@@ -193,12 +193,12 @@ def note_window_transactions(world: World, server: str, database: str, holders: 
     copy = world.copies.get(key)
     if copy is None or copy.source is None:
         return
-    known = {entry[0]: entry for entry in copy.window_transactions}
+    known_entries = {entry[0]: entry for entry in copy.window_transactions}
     generated_kb = world.flow.positions(copy.source).generated_kb
-    now = tuple(known.get(spid, (spid, generated_kb, world.tick)) for spid in sorted(holders))
-    if now != copy.window_transactions:
+    new_entries = tuple(known_entries.get(spid, (spid, generated_kb, world.tick)) for spid in sorted(holders))
+    if new_entries != copy.window_transactions:
         world.windows_held_log = True
-        world.update_copy(key, window_transactions=now)
+        world.update_copy(key, window_transactions=new_entries)
 
 
 SHRUNK_MIN_KB: Final = 1024.0
@@ -258,15 +258,15 @@ def add_file(
         raise SqlError(5184, path)
     if volumes.free_kb(world, server, drive) < size_kb:
         raise SqlError(5149, DISK_FULL, path)
-    at = streams.end_of_log_kb(world, copy)
-    file = DbFile(name=name, drive=drive, size_kb=size_kb, log=log, added_kb=at)
+    position_kb = streams.end_of_log_kb(world, copy)
+    file = DbFile(name=name, drive=drive, size_kb=size_kb, log=log, added_kb=position_kb)
     file_options = replace(FileOptions(file=name), **options)
-    more = () if file_options == FileOptions(file=name) else (file_options,)
+    more_options = () if file_options == FileOptions(file=name) else (file_options,)
     file_path = FilePath(file=name, path=path, found=(path,))
     world.update_copy(
         (server, copy.database),
         extra_files=(*copy.extra_files, file),
-        file_options=(*copy.file_options, *more),
+        file_options=(*copy.file_options, *more_options),
         file_paths=copy.file_paths if path == volumes.path_of(copy, file) else (*copy.file_paths, file_path),
     )
     text = say(

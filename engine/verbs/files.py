@@ -29,7 +29,7 @@ def _copy(world: World, item: Input) -> None:
     path = files.spelled(world, a, path.strip())
     file = world.files.get((a, path))
     if file is None:
-        paths = sorted(name for where, name in world.files if where == a)
+        paths = sorted(name for file_server, name in world.files if file_server == a)
         raise InputError(but_there_are(say("{server} has no file {path}", server=a, path=path), paths[:8]))
     for name in (a, b):
         if not world.computer_of(name).powered:
@@ -68,15 +68,15 @@ def _copy(world: World, item: Input) -> None:
 
 def _move(world: World, server: str, paths: str) -> None:
     """Copy a file on one server: *paths* are the old and the new path. A database file must not be open."""
-    found = _TWO_PATHS.fullmatch(paths)
-    if found is None:
+    path_match = _TWO_PATHS.fullmatch(paths)
+    if path_match is None:
         raise InputError(say("two paths are needed on the same server: the old path and the new path"))
-    path, target = files.spelled(world, server, found[1]), found[2]
+    path, target = files.spelled(world, server, path_match[1]), path_match[2]
     backup, database_file = world.files.get((server, path)), volumes.file_at(world, server, path)
     if backup is None and database_file is None:
-        there = sorted(name for where, name in world.files if where == server)
+        existing_paths = sorted(name for file_server, name in world.files if file_server == server)
         raise InputError(
-            but_there_are(say("{server} has no file {path}", server=server, path=path), there[:8])
+            but_there_are(say("{server} has no file {path}", server=server, path=path), existing_paths[:8])
         )
     if not world.computer_of(server).powered:
         raise InputError(say("{server} is off", server=server))
@@ -149,7 +149,7 @@ def _delete(world: World, item: Input) -> None:
 
 
 def _paths(world: World, server: str, truth: bool) -> Iterable[str]:
-    return sorted(path for where, path in world.files if where == server)
+    return sorted(path for file_server, path in world.files if file_server == server)
 
 
 # --- drives -----------------------------------------------------------------------------------------------

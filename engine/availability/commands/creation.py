@@ -110,23 +110,23 @@ def _plan_group(
     world: World, server: str, name: str, options: Options, replica_options: tuple[tuple[str, Options], ...]
 ) -> AvailabilityGroup:
     version = world.instances[server].version
-    seen: set[str] = set()
+    used_names: set[str] = set()
     for target, _ in replica_options:
-        if target.lower() in seen:
+        if target.lower() in used_names:
             raise SqlError(35235, target)
-        seen.add(target.lower())
-    if server.lower() not in seen:
+        used_names.add(target.lower())
+    if server.lower() not in used_names:
         raise SqlError(35237, name)
     basic = any(option == "BASIC" for option, _ in options)
-    most = configuration.BASIC_REPLICAS_MAX if basic else configuration.limits(version)[0]
-    if len(replica_options) > most:
-        raise SqlError(35233, len(replica_options), "", most)
+    replica_max = configuration.BASIC_REPLICAS_MAX if basic else configuration.limits(version)[0]
+    if len(replica_options) > replica_max:
+        raise SqlError(35233, len(replica_options), "", replica_max)
     new_replicas = [
-        configuration.new_replica(configuration.spelled(world, target), one, OPERATION, version)
-        for target, one in replica_options
+        configuration.new_replica(configuration.spelled(world, target), options_of_target, OPERATION, version)
+        for target, options_of_target in replica_options
     ]
-    here = tuple(replace(replica, joined=replica.server == server) for replica in new_replicas)
-    empty = AvailabilityGroup(name=name, guid=world.next_id(), primary=server, replicas=here)
+    local_replicas = tuple(replace(replica, joined=replica.server == server) for replica in new_replicas)
+    empty = AvailabilityGroup(name=name, guid=world.next_id(), primary=server, replicas=local_replicas)
     return configuration.with_options(empty, options, version)
 
 
@@ -147,15 +147,15 @@ def join(world: World, server: str, name: str, options: Options) -> list[Message
         raise SqlError(41106, group.name)
     if group.replica(server) is None:
         raise _with_rollback_error(name, SqlError(41041, server, group.name))
-    found = roles.find(world, group.name, server)
-    if found is None or found[1].state is not ResourceState.ONLINE:
+    group_role = roles.find(world, group.name, server)
+    if group_role is None or group_role[1].state is not ResourceState.ONLINE:
         raise SqlError(41136, group.name)
     errorlog.write(world, server, 41058, group.name)
     world.replicas[server, group.guid] = ReplicaState(server=server, guid=group.guid)
-    joined = tuple(
+    joined_places = tuple(
         replace(replica, joined=True) if replica.server == server else replica for replica in group.replicas
     )
-    replicas.change(world, server, group.guid, lambda old: replace(old, replicas=joined))
+    replicas.change(world, server, group.guid, lambda old: replace(old, replicas=joined_places))
     network.reassess(world, group.guid)
     return []
 
@@ -218,8 +218,11 @@ def _target(world: World, server: str, name: str) -> AvailabilityGroup:
         raise SqlError(41122, group.name)
     if state.pending:
         raise SqlError(41113, group.name)
-    found = roles.find(world, group.name, server)
-    if found is not None and found[1].state in (ResourceState.OFFLINE_PENDING, ResourceState.ONLINE_PENDING):
+    group_role = roles.find(world, group.name, server)
+    if group_role is not None and group_role[1].state in (
+        ResourceState.OFFLINE_PENDING,
+        ResourceState.ONLINE_PENDING,
+    ):
         raise SqlError(41123, group.name)
     return group
 
@@ -237,8 +240,8 @@ def planned_failover(world: World, server: str, name: str) -> list[Message]:
     if lead is not None and lead.version > world.instances[server].version:
         raise SqlError(41191, group.name)
     ends = (group.replica(group.primary), group.replica(server))
-    both = all(end is not None and end.mode is CommitMode.SYNCHRONOUS_COMMIT for end in ends)
-    if not both or not failover.ready(group, server):
+    are_synchronous = all(end is not None and end.mode is CommitMode.SYNCHRONOUS_COMMIT for end in ends)
+    if not are_synchronous or not failover.ready(group, server):
         raise SqlError(41142, group.name)
     _hand_over(world, server, group, "manual")
     return []
@@ -255,11 +258,11 @@ def _hand_over(world: World, server: str, group: AvailabilityGroup, kind: str) -
     Raise 41018 if it refuses: the node is paused or no possible owner [DOC: PauseClusterNode; MoveClusterGroup].
     """
     node = config.node_of(world, server)
-    found = roles.find(world, group.name, server)
-    if node is None or found is None:
+    group_role = roles.find(world, group.name, server)
+    if node is None or group_role is None:
         raise SqlError(41104, group.name)
-    there, role = found
-    if not roles.accepts_roles(world, there, node.name):
+    role_node, role = group_role
+    if not roles.accepts_roles(world, role_node, node.name):
         raise SqlError(41018, NODE_PAUSED)
     if node.name not in role.resources[-1].owners and not world.instances[server].clustered:
         raise SqlError(41018, NOT_POSSIBLE_OWNER)
@@ -267,9 +270,9 @@ def _hand_over(world: World, server: str, group: AvailabilityGroup, kind: str) -
         world, server, group.guid, ReplicaWord.RESOLVING_PENDING_FAILOVER, replicas.COMMAND, pending=kind
     )
     if role.state is ResourceState.ONLINE and role.owner != node.name:
-        roles.move(world, there.name, role, node.name)
+        roles.move(world, role_node.name, role, node.name)
     else:
-        roles.bring_online(world, there.name, role, node.name)
+        roles.bring_online(world, role_node.name, role, node.name)
 
 
 def forced_failover(world: World, server: str, name: str) -> list[Message]:
@@ -299,8 +302,8 @@ def offline(world: World, server: str, name: str) -> list[Message]:
                   if modes.get(peer) is CommitMode.SYNCHRONOUS_COMMIT is modes[server]]  # fmt: skip
         if any(state is not SyncState.SYNCHRONIZED for state in states):
             raise SqlError(19416, group.name)
-    found = roles.find(world, group.name, server)
-    if found is None:
+    group_role = roles.find(world, group.name, server)
+    if group_role is None:
         raise SqlError(41150, group.name)
-    roles.set_offline(world, found[0].name, found[1])
+    roles.set_offline(world, group_role[0].name, group_role[1])
     return []

@@ -29,9 +29,9 @@ def create_table(machine: Machine, statement: s.CreateTable) -> None:
     """Create a table. Raises 2714, 2705 or 2715, or an error of its constraints: 1767, 1911 or 8110."""
     option_table.check_options("CREATE TABLE", statement.options, machine.context.version)
     _check_compression(machine, statement.name[-1], statement.options)
-    made = table_of(machine, TableRef(statement.name), statement.columns)
-    made = replace(made, options=statement.options)
-    sources.create_table(machine, TableRef(statement.name), made)
+    new_table = table_of(machine, TableRef(statement.name), statement.columns)
+    new_table = replace(new_table, options=statement.options)
+    sources.create_table(machine, TableRef(statement.name), new_table)
     machine.note(error=0, rowcount=0)
 
 
@@ -56,16 +56,18 @@ def _with_columns(
 
     A CHECK after a comma does so too, as messages 547 in public output show.
     """
-    known = {column.name.lower(): column.name for column in columns}
-    made: list[Constraint] = []
+    column_names = {column.name.lower(): column.name for column in columns}
+    table_rules: list[Constraint] = []
     for rule in rules:
         if isinstance(rule, Check):
-            used = {known[name.lower()] for name in _names_in(rule.text) if name.lower() in known}
+            used = {
+                column_names[name.lower()] for name in _names_in(rule.text) if name.lower() in column_names
+            }
             if rule.columns and used - set(rule.columns):
                 raise SqlError(8141, "CHECK", rule.columns[0], table, also=(1750,))
             rule = replace(rule, columns=tuple(sorted(used)) if len(used) == 1 else rule.columns)
-        made.append(rule)
-    return tuple(made)
+        table_rules.append(rule)
+    return tuple(table_rules)
 
 
 def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
@@ -95,11 +97,11 @@ def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
     if any(column.said_null and column.name.lower() in primary for column in columns):
         raise SqlError(8111, ref.parts[-1], also=(1750,))
     rules = _with_columns(ref.parts[-1], rules, columns)
-    made = tables.make_table(
+    new_table = tables.make_table(
         ref.parts[-1], columns, constraints.assign_names(ref.parts[-1], rules, machine.context.version)
     )
-    constraints.check_definition(machine, ref, made, made.constraints)
-    return constraints.with_computed_types(machine, made)
+    constraints.check_definition(machine, ref, new_table, new_table.constraints)
+    return constraints.with_computed_types(machine, new_table)
 
 
 _NOT_DETERMINISTIC: Final = frozenset({
@@ -121,8 +123,8 @@ def check_column_options(machine: Machine, table: str, columns: Sequence[ColumnD
 def _check_compression(machine: Machine, name: str, options: option_table.Pairs) -> None:
     """Raise 7738 for compression in an edition that lacks it [DOC: data compression]."""
     server = machine.context.server
-    wanted = any(option == "DATA_COMPRESSION" and value != "NONE" for option, value in options)
-    if wanted and server.version < 2016 and server.edition not in ENTERPRISE:
+    is_compressed = any(option == "DATA_COMPRESSION" and value != "NONE" for option, value in options)
+    if is_compressed and server.version < 2016 and server.edition not in ENTERPRISE:
         raise SqlError(7738, name)
 
 
@@ -178,7 +180,7 @@ def create_index(machine: Machine, statement: s.CreateIndex) -> None:
         included=statement.included,
         descending=statement.descending,
         filter=statement.filter,
-        options=tuple(pair for pair in statement.options if pair[0] != "DROP_EXISTING"),
+        options=tuple(option_pair for option_pair in statement.options if option_pair[0] != "DROP_EXISTING"),
     )
     check_index_options(machine, ref.parts[-1], replace(new, options=statement.options))
     constraints.check_filter(machine, table, new, ref.parts[-1])
@@ -197,17 +199,19 @@ def drop_index(machine: Machine, statement: s.DropIndex) -> None:
     for name, parts in statement.indexes:
         ref = TableRef(parts)
         table = sources.find_user_table(machine, ref)
-        shown = f"{ref.dotted}.{name}"
-        known = table.constraints if table is not None else ()
-        found = next((k for k in known if isinstance(k, Key) and k.name.lower() == name.lower()), None)
-        if (table is None or found is None) and statement.if_exists:
+        index_path = f"{ref.dotted}.{name}"
+        constraint_list = table.constraints if table is not None else ()
+        found_key = next(
+            (k for k in constraint_list if isinstance(k, Key) and k.name.lower() == name.lower()), None
+        )
+        if (table is None or found_key is None) and statement.if_exists:
             continue
-        if table is None or found is None:
-            raise SqlError(3701, "drop", "index", shown)
-        if "INDEX" not in found.kind:
-            raise SqlError(3723, shown, found.kind)
+        if table is None or found_key is None:
+            raise SqlError(3701, "drop", "index", index_path)
+        if "INDEX" not in found_key.kind:
+            raise SqlError(3723, index_path, found_key.kind)
         sources.store_table(
-            machine, ref, replace(table, constraints=tuple(k for k in known if k is not found))
+            machine, ref, replace(table, constraints=tuple(k for k in constraint_list if k is not found_key))
         )
     machine.note(error=0, rowcount=0)
 
@@ -221,11 +225,11 @@ def _store_checked(machine: Machine, ref: TableRef, table: Table, new_table: Tab
         )
     except SqlError as problem:
         if problem.number in (2601, 2627):
-            shown = problem.parameters[-1]
+            object_text = problem.parameters[-1]
             last = new_table.constraints[-1]
             trailer = () if isinstance(last, Key) and "INDEX" in last.kind else (1750,)
             raise SqlError(
-                1505, objects.format_qualified_name(ref.parts), last.name, shown, also=trailer
+                1505, objects.format_qualified_name(ref.parts), last.name, object_text, also=trailer
             ) from None
         if problem.number == 547:
             raise SqlError(547, "ALTER TABLE", *problem.parameters[1:]) from None
@@ -244,28 +248,32 @@ def alter_table(machine: Machine, statement: s.AlterTable) -> None:
     if table is None:
         raise SqlError(4902, ref.dotted)
     if statement.default:
-        made = _add_default(table, *statement.default, ref)
-        constraints.check_definition(machine, ref, made, ())
+        changed_table = _add_default(table, *statement.default, ref)
+        constraints.check_definition(machine, ref, changed_table, ())
     elif statement.columns:
-        made = _add_columns(machine, ref, table, statement.columns, statement.unchecked)
+        changed_table = _add_columns(machine, ref, table, statement.columns, statement.unchecked)
     elif statement.altered:
-        made = _alter_column(machine, table, statement.altered, ref)
+        changed_table = _alter_column(machine, table, statement.altered, ref)
     elif statement.switch:
-        made = _switch_constraints(ref, table, statement)
+        changed_table = _switch_constraints(ref, table, statement)
     elif statement.constraint:
         try:
-            made = _drop_constraint(table, statement.constraint, ref)
+            changed_table = _drop_constraint(table, statement.constraint, ref)
         except SqlError as problem:
             if problem.number != 3728 or not statement.if_exists:
                 raise
-            made = table
+            changed_table = table
     else:
-        known = {column.name.lower() for column in table.columns}
-        dropped = tuple(one for one in statement.dropped if not statement.if_exists or one.lower() in known)
+        column_names = {column.name.lower() for column in table.columns}
+        dropped = tuple(
+            dropped_name
+            for dropped_name in statement.dropped
+            if not statement.if_exists or dropped_name.lower() in column_names
+        )
         for name in dropped:
             schema_binding.check_column(machine.context, "DROP COLUMN", ref.parts, name)
-        made = _drop_columns(table, dropped, ref) if dropped else table
-    _store_checked(machine, ref, table, made)
+        changed_table = _drop_columns(table, dropped, ref) if dropped else table
+    _store_checked(machine, ref, table, changed_table)
 
 
 def _switch_constraints(ref: TableRef, table: Table, statement: s.AlterTable) -> Table:
@@ -274,7 +282,7 @@ def _switch_constraints(ref: TableRef, table: Table, statement: s.AlterTable) ->
     An enabled constraint is trusted only after WITH CHECK [DOC: ALTER TABLE]. Raise 4917 or 11415, and 4916.
     """
     rules = {rule.name.lower(): rule for rule in table.constraints}
-    named = {name.lower() for name in statement.enabled}
+    enabled_names = {name.lower() for name in statement.enabled}
     defaults = {
         constraints.default_name(ref.parts[-1], column).lower() for column in table.columns if column.default
     }
@@ -290,7 +298,7 @@ def _switch_constraints(ref: TableRef, table: Table, statement: s.AlterTable) ->
         table,
         constraints=tuple(
             rule
-            if isinstance(rule, Key) or (named and rule.name.lower() not in named)
+            if isinstance(rule, Key) or (enabled_names and rule.name.lower() not in enabled_names)
             else replace(rule, disabled=off, trusted=statement.checked and not off)
             for rule in table.constraints
         ),
@@ -339,7 +347,14 @@ def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> T
     """
     (new,), _ = parse_table(text)
     check_type_text(new.type, "column", new.name)
-    place = next((at for at, old in enumerate(table.columns) if old.name.lower() == new.name.lower()), None)
+    place = next(
+        (
+            column_index
+            for column_index, old in enumerate(table.columns)
+            if old.name.lower() == new.name.lower()
+        ),
+        None,
+    )
     if place is None:
         raise SqlError(4924, "ALTER TABLE ALTER COLUMN", new.name, ref.parts[-1])
     option_table.check_options("COLUMN", new.options, machine.context.version)
@@ -349,26 +364,28 @@ def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> T
         raise UnsimulatedFeatureError("ALTER COLUMN … of more than type and NULL")
     schema_binding.check_column(machine.context, "ALTER COLUMN", ref.parts, old.name)
     using = [item for item in table.constraints if new.name.lower() in map(str.lower, item.columns)]
-    needed = any(
+    is_used = any(
         isinstance(item, ForeignKey) or item.kind == "PRIMARY KEY"
         for item in using
         if not isinstance(item, Check)
     )
-    if old.computed or needed or (using and not _only_widens(old.type, new.type)):
+    if old.computed or is_used or (using and not _only_widens(old.type, new.type)):
         raise UnsimulatedFeatureError(
             "ALTER COLUMN of a column that a constraint, an index or a formula needs"
         )
-    made = replace(old, type=new.type, nullable=new.nullable)
-    parse_type(made.type)
+    changed_column = replace(old, type=new.type, nullable=new.nullable)
+    parse_type(changed_column.type)
     rows = tuple(
         (
             *row[:place],
-            tables.convert_for_column(made, row[place], ref.parts[-1], "UPDATE"),
+            tables.convert_for_column(changed_column, row[place], ref.parts[-1], "UPDATE"),
             *row[place + 1 :],
         )
         for row in table.rows
     )
-    return replace(table, columns=(*table.columns[:place], made, *table.columns[place + 1 :]), rows=rows)
+    return replace(
+        table, columns=(*table.columns[:place], changed_column, *table.columns[place + 1 :]), rows=rows
+    )
 
 
 def _add_default(table: Table, name: str, text: str, called: str, ref: TableRef) -> Table:
@@ -396,15 +413,15 @@ def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, unche
     keys = [rule for rule in (*table.constraints, *rules) if isinstance(rule, Key)]
     if sum(key.kind == "PRIMARY KEY" for key in keys) > 1:
         raise SqlError(1779, ref.parts[-1], also=(1750,))
-    both = (*table.columns, *columns)
-    everything = constraints.assign_names(
+    all_columns = (*table.columns, *columns)
+    all_constraints = constraints.assign_names(
         ref.parts[-1], (*table.constraints, *rules), machine.context.version
     )
-    made = tables.make_table(ref.parts[-1], both, everything)
-    constraints.check_definition(machine, ref, made, everything[len(table.constraints) :])
+    new_table = tables.make_table(ref.parts[-1], all_columns, all_constraints)
+    constraints.check_definition(machine, ref, new_table, all_constraints[len(table.constraints) :])
     primary = {
         name.lower()
-        for key in everything[len(table.constraints) :]
+        for key in all_constraints[len(table.constraints) :]
         if isinstance(key, Key) and key.kind == "PRIMARY KEY"
         for name in key.columns
     }
@@ -418,9 +435,11 @@ def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, unche
     rows = []
     for count, row in enumerate(table.rows):
         rows.append((*row, *(_compute_initial_value(machine, column, count, filled) for column in columns)))
-    after = number[0] + number[1] * len(rows) if number is not None else table.next_identity
-    made = constraints.with_computed_types(machine, made)
-    return replace(made, rows=tuple(rows), ids=table.ids, next_id=table.next_id, next_identity=after)
+    next_identity = number[0] + number[1] * len(rows) if number is not None else table.next_identity
+    new_table = constraints.with_computed_types(machine, new_table)
+    return replace(
+        new_table, rows=tuple(rows), ids=table.ids, next_id=table.next_id, next_identity=next_identity
+    )
 
 
 def _compute_initial_value(machine: Machine, column: ColumnDefinition, count: int, filled: bool) -> Scalar:
@@ -445,17 +464,17 @@ def _drop_columns(table: Table, names: tuple[str, ...], ref: TableRef) -> Table:
     for item in table.constraints:
         text = item.text if isinstance(item, Check) else item.filter if isinstance(item, Key) else ""
         used = (*item.columns, *_names_in(text))
-        held = next((name for name in used if name.lower() in dropped_names), None)
-        if held is not None:
+        used_name = next((name for name in used if name.lower() in dropped_names), None)
+        if used_name is not None:
             kind = "index" if isinstance(item, Key) and "INDEX" in item.kind else "object"
-            raise SqlError(5074, kind, item.name, "column", held, also=(4922,))
+            raise SqlError(5074, kind, item.name, "column", used_name, also=(4922,))
     for column in table.columns:
         if column.name.lower() in dropped_names and column.default:
             name = constraints.default_name(ref.parts[-1], column)
             raise SqlError(5074, "object", name, "column", column.name, also=(4922,))
-        needed = {name.lower() for name in _names_in(column.computed)} & dropped_names
-        if needed and column.name.lower() not in dropped_names:
-            raise SqlError(5074, "column", column.name, "column", min(needed), also=(4922,))
+        used_names = {name.lower() for name in _names_in(column.computed)} & dropped_names
+        if used_names and column.name.lower() not in dropped_names:
+            raise SqlError(5074, "column", column.name, "column", min(used_names), also=(4922,))
     if not keep:
         raise SqlError(4923, names[-1], ref.parts[-1])
     rows = tuple(tuple(row[place] for place in keep) for row in table.rows)
@@ -479,11 +498,11 @@ def set_identity_insert(machine: Machine, name_tokens: Sequence[str], enabled: b
     if all(column.identity is None for column in table.columns):
         raise SqlError(8106, ref.dotted)
     options = dict(machine.session.options)
-    other, name = options.get("IDENTITY_INSERT", ""), ref.parts[-1].lower()
-    if enabled and other not in ("", name):
-        raise SqlError(8107, machine.session.database, "dbo", other, ref.dotted)
+    active_table, name = options.get("IDENTITY_INSERT", ""), ref.parts[-1].lower()
+    if enabled and active_table not in ("", name):
+        raise SqlError(8107, machine.session.database, "dbo", active_table, ref.dotted)
     if enabled:
         options["IDENTITY_INSERT"] = name
-    elif other == name:
+    elif active_table == name:
         del options["IDENTITY_INSERT"]
     machine.note(options=tuple(options.items()), error=0)

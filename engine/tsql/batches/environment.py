@@ -32,9 +32,9 @@ from engine.tsql.scalars.values import Scalar, convert, to_integer, to_number, t
 def version_text(context: Context) -> str:
     """Return the text of @@VERSION."""
     year, (major, minor, _) = host.windows(context)
-    on = f"Windows Server {year} Standard" if context.version >= 2016 else "Windows NT"
+    platform_text = f"Windows Server {year} Standard" if context.version >= 2016 else "Windows NT"
     edition = f"{context.server.edition} Edition (64-bit)"
-    return f"{startup.product(context.server)}\n\t{edition} on {on} {major}.{minor} (X64)\n"
+    return f"{startup.product(context.server)}\n\t{edition} on {platform_text} {major}.{minor} (X64)\n"
 
 
 def _has_perms(
@@ -78,8 +78,8 @@ def _object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
     if number is None or kind is None:
         return number
     rows = (*catalog.rows_of(context, "sys.objects"), *catalog.rows_of(context, "sys.system_objects"))
-    of = next((to_text(row["type"]).strip() for row in rows if row["object_id"] == number), None)
-    return number if of in (None, to_text(kind).strip().upper()) else None
+    object_type = next((to_text(row["type"]).strip() for row in rows if row["object_id"] == number), None)
+    return number if object_type in (None, to_text(kind).strip().upper()) else None
 
 
 def _make_principal_lookup(key_column: str, wanted: str) -> Callable[..., Scalar]:
@@ -209,7 +209,9 @@ def _object(context: Context, number: Scalar) -> catalog.Record:
 
 def _object_schema_name(context: Context, number: Scalar, database: Scalar = None) -> Scalar:
     schema_id = _object(context, number).get("schema_id")
-    return next((known for known, schema in schemas(context).items() if schema.number == schema_id), None)
+    return next(
+        (schema_name for schema_name, schema in schemas(context).items() if schema.number == schema_id), None
+    )
 
 
 def _is_role_member(context: Context, role: Scalar, login: Scalar = None) -> Scalar:
@@ -365,7 +367,7 @@ def _is_member(context: Context, role: Scalar, user: Scalar = None) -> Scalar:
 def _session_property(context: Context, name: Scalar) -> Scalar:
     """Return 1 or 0 for an option of the connection, NULL for an unknown name [DOC: SESSIONPROPERTY]."""
     key = to_text(name).upper()
-    known = (
+    values_by_property = (
         "ANSI_NULLS",
         "ANSI_PADDING",
         "ANSI_WARNINGS",
@@ -374,7 +376,7 @@ def _session_property(context: Context, name: Scalar) -> Scalar:
         "NUMERIC_ROUNDABORT",
         "QUOTED_IDENTIFIER",
     )
-    return int(bool(_options(context) & _OPTION_BITS[key])) if key in known else None
+    return int(bool(_options(context) & _OPTION_BITS[key])) if key in values_by_property else None
 
 
 def _culture(context: Context) -> Culture:
@@ -392,17 +394,17 @@ def _has_dbaccess(context: Context, name: Scalar) -> Scalar:
 
 
 def _cursor_status(context: Context, kind: Scalar, name: Scalar) -> Scalar:
-    wanted = to_text(name).lower()
+    cursor_name = to_text(name).lower()
     cursor = next(
         (
             cursor
             for key, cursor in reversed(context.session.cursors)
-            if key.partition(" ")[0] == wanted and (" " in key) == (to_text(kind).lower() != "global")
+            if key.partition(" ")[0] == cursor_name and (" " in key) == (to_text(kind).lower() != "global")
         ),
         None,
     )
     if cursor is None:
-        return -2 if wanted.startswith("@") else -3
+        return -2 if cursor_name.startswith("@") else -3
     if cursor.rows is None:
         return -1
     return int(bool(cursor.rows))

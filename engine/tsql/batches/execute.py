@@ -210,8 +210,8 @@ def _shutdown(machine: Machine, statement: s.Shutdown) -> Outcome:
     login = machine.session.login
     outcome = statements.shutdown(machine.world, machine.session.server, statement.nowait, login)
     machine.report_outcome(outcome)
-    how = "NOWAIT request" if statement.nowait else "request"
-    machine.append_message(fill_message(6006, how, login)[1])
+    request_text = "NOWAIT request" if statement.nowait else "request"
+    machine.append_message(fill_message(6006, request_text, login)[1])
     machine.append_message("SQL Server is terminating this process.")
     raise ConnectionLostError
 
@@ -285,13 +285,13 @@ def _assign(machine: Machine, statement: s.Assign) -> None:
 
 def _set_context_info(machine: Machine, value: s.Value) -> None:
     """Execute SET CONTEXT_INFO. Raise 2743 for NULL."""
-    given: Scalar = machine.value(value)
+    context_value: Scalar = machine.value(value)
     if isinstance(value, str) and value[:2].lower() == "0x":
-        given = bytes.fromhex(("0" if len(value) % 2 else "") + value[2:])
-    if given is None:
+        context_value = bytes.fromhex(("0" if len(value) % 2 else "") + value[2:])
+    if context_value is None:
         raise SqlError(2743)
-    found = convert(given, f"binary({settings.CONTEXT_BYTES})")
-    hex_text = found.hex() if isinstance(found, bytes) else ""
+    context_bytes = convert(context_value, f"binary({settings.CONTEXT_BYTES})")
+    hex_text = context_bytes.hex() if isinstance(context_bytes, bytes) else ""
     options = {**dict(machine.session.options), "CONTEXT_INFO": hex_text}
     machine.note(options=tuple(options.items()), error=0)
 
@@ -348,13 +348,13 @@ def _create_view(machine: Machine, statement: s.CreateView) -> None:
     for table in planner.references("statement", statement.query).tables:
         sources.describe_columns(machine, table)  # the tables of a view must exist when it is created
     plan = machine.plan("statement", statement.query)
-    seen: set[str] = set()
+    used_names: set[str] = set()
     for index, name in enumerate(plan.outputs, start=1):
         if not name:
             raise SqlError(4511, index)
-        if name.casefold() in seen:
+        if name.casefold() in used_names:
             raise SqlError(4506, name, statement.name[-1])
-        seen.add(name.casefold())
+        used_names.add(name.casefold())
     columns = tuple(zip(plan.outputs, plan.kinds, strict=True)) or None
     _check_binding(machine, "view", statement)
     user_view = objects.UserView(statement.query, columns, machine.scope.text)
@@ -398,10 +398,14 @@ def _raiserror(machine: Machine, statement: s.Raiserror) -> None:
         row = stored_messages.raisable(machine.world, machine.session.server, message, severity, state)
         number, logged = message, logged or row.logged
         severity = severity if asked >= 0 else row.severity
-        added = row.source == "added"
-        shown = ["(null)" if value is None else value for value in arguments]
-        shown += ["(null)"] * (count_placeholders(row.text) - len(shown))
-        text = format_message(row.text, arguments) if added else fill_placeholders(row.text, tuple(shown))
+        is_user_message = row.source == "added"
+        argument_values = ["(null)" if value is None else value for value in arguments]
+        argument_values += ["(null)"] * (count_placeholders(row.text) - len(argument_values))
+        text = (
+            format_message(row.text, arguments)
+            if is_user_message
+            else fill_placeholders(row.text, tuple(argument_values))
+        )
     else:
         text = format_message(to_text(message), arguments)
     if statement.number is not None:

@@ -67,25 +67,25 @@ def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
     if len(parts) == 4:
         context, parts = linked_servers.context_of(machine, parts[0]), parts[1:]
     else:
-        made = _read(machine, ref)
-        if made is not None and ref.key != machine.changing:
+        user_table = _read(machine, ref)
+        if user_table is not None and ref.key != machine.changing:
             require_permission(machine, ref, "SELECT")
-        if isinstance(made, Table):
-            return tuple((column.name, column.type) for column in made.columns), made.rows
-        if isinstance(made, objects.UserView):
-            return _view_rows(machine, made)
-    found = catalog.find(context, parts)
+        if isinstance(user_table, Table):
+            return tuple((column.name, column.type) for column in user_table.columns), user_table.rows
+        if isinstance(user_table, objects.UserView):
+            return _view_rows(machine, user_table)
+    catalog_view = catalog.find(context, parts)
     if machine.checks_rights and len(ref.parts) < 4:
-        require_state(context, found.name)
-        if found.name.startswith(METADATA):
-            machine.remark(f"the visibility of metadata; {found.name} shows all rows")
+        require_state(context, catalog_view.name)
+        if catalog_view.name.startswith(METADATA):
+            machine.remark(f"the visibility of metadata; {catalog_view.name} shows all rows")
     database = catalog.database_of(context, parts) or context.session.database
     if database.lower() != context.session.database.lower():
         context = Context(context.world, replace(context.session, database=database))
-    columns = tuple((column.name, column.type) for column in found.columns_in(context.version))
-    if machine.checks_rights and found.name in OWN_ROWS and found.rows is not None:
-        found = _show_own_rows(context, found)
-    return columns, partial(_view_records, machine, context, found)
+    columns = tuple((column.name, column.type) for column in catalog_view.columns_in(context.version))
+    if machine.checks_rights and catalog_view.name in OWN_ROWS and catalog_view.rows is not None:
+        catalog_view = _show_own_rows(context, catalog_view)
+    return columns, partial(_view_records, machine, context, catalog_view)
 
 
 def _show_own_rows(context: Context, view: catalog.CatalogView) -> catalog.CatalogView:
@@ -93,8 +93,8 @@ def _show_own_rows(context: Context, view: catalog.CatalogView) -> catalog.Catal
     rows, column = view.rows, OWN_ROWS[view.name]
     if rows is None or has_server_permission(context, "VIEW SERVER STATE"):
         return view
-    mine = context.session.spid
-    return replace(view, rows=lambda seen: [row for row in rows(seen) if row[column] == mine])
+    own_spid = context.session.spid
+    return replace(view, rows=lambda seen: [row for row in rows(seen) if row[column] == own_spid])
 
 
 def _view_records(
@@ -104,22 +104,22 @@ def _view_records(
     if view.rows is None:
         machine.remark(f"the rows of {view.name}; it is empty here")
         return
-    same = catalog.find_constant_columns(view.shape.name)
-    unknown, some, partly = set(wanted).difference(same), False, set[str]()
+    constant_columns = catalog.find_constant_columns(view.shape.name)
+    unknown, has_rows, partly = set(wanted).difference(constant_columns), False, set[str]()
     for record in view.rows(context):
-        some = True
+        has_rows = True
         if PARTLY_SILENT in record:
             partly.update(to_text(record[PARTLY_SILENT]).split())
         if unknown:
             unknown.difference_update(record)
-        yield tuple(record[name] if name in record else same.get(name) for name in wanted)
+        yield tuple(record[name] if name in record else constant_columns.get(name) for name in wanted)
     silent = [name for name in wanted if name in unknown]
     partly &= {*wanted}
     if partly:
         machine.remark(f"{', '.join(sorted(partly))} of client programs in {view.name}; NULL here")
     if view.name in WITHOUT_CLIENTS and has_running_clients(context):
         machine.remark(f"the transactions of client programs in {view.name}")
-    if some and silent:
+    if has_rows and silent:
         columns = "column" if len(silent) == 1 else "columns"
         machine.remark(f"{columns} {', '.join(silent)} of {view.name}; NULL here")
 
@@ -131,16 +131,16 @@ def remark_counters(machine: Machine, plan: QueryPlan, rows: Sequence[Row]) -> N
     """Report that a query uses performance counters that the simulation never changes."""
     if not any(ref.parts and ref.parts[-1].lower() in _COUNTERS for ref in plan.tables):
         return
-    shown = {value.strip().casefold() for row in rows for value in row if isinstance(value, str)}
-    asked = plan.sql.casefold()
+    shown_names = {value.strip().casefold() for row in rows for value in row if isinstance(value, str)}
+    query_text = plan.sql.casefold()
     idle = sorted(
         name
         for name in counters.without_source(machine.context)
-        if name.casefold() in shown or name.casefold() in asked
+        if name.casefold() in shown_names or name.casefold() in query_text
     )
     if idle:
-        more = f" and {len(idle) - 5} others" if len(idle) > 5 else ""
-        machine.remark(f"what moves the counters {', '.join(idle[:5])}{more}; they stay 0 or NULL here")
+        more_text = f" and {len(idle) - 5} others" if len(idle) > 5 else ""
+        machine.remark(f"what moves the counters {', '.join(idle[:5])}{more_text}; they stay 0 or NULL here")
 
 
 def columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
@@ -165,15 +165,16 @@ def describe_columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
     if len(parts) == 4:
         context, parts = linked_servers.context_of(machine, parts[0]), parts[1:]
     else:
-        made = _find_user_object(machine, ref)
-        if isinstance(made, Table):
-            _check_index_hints(ref, made)
-            return tuple((column.name, parse_column_type(column.type)) for column in made.columns)
-        if isinstance(made, objects.UserView):
-            return made.columns
-    found = catalog.find(context, parts)
+        user_object = _find_user_object(machine, ref)
+        if isinstance(user_object, Table):
+            _check_index_hints(ref, user_object)
+            return tuple((column.name, parse_column_type(column.type)) for column in user_object.columns)
+        if isinstance(user_object, objects.UserView):
+            return user_object.columns
+    catalog_view = catalog.find(context, parts)
     return tuple(
-        (column.name, parse_column_type(column.type, 4000)) for column in found.columns_in(context.version)
+        (column.name, parse_column_type(column.type, 4000))
+        for column in catalog_view.columns_in(context.version)
     )
 
 
@@ -207,17 +208,19 @@ def parse_column_type(type_text: str, default_length: int = 1) -> SqlType | None
 def _read_remote_rows(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
     """Execute OPENQUERY(server, 'query') and return its remote rows."""
     context = linked_servers.context_of(machine, ref.parts[0])
-    there = machine.create_sibling(machine.run, context.session, machine.meter)
+    remote_machine = machine.create_sibling(machine.run, context.session, machine.meter)
     machine.meter.add(SCRATCH_WORK)
-    scratch = scratch_for(context, partial(fetch, there), machine.meter)
+    scratch = scratch_for(context, partial(fetch, remote_machine), machine.meter)
     try:
         machine.meter.enter()
-        named, rows = scratch.select(there.plan("statement", ref.query), there.value_of)
+        column_names, rows = scratch.select(
+            remote_machine.plan("statement", ref.query), remote_machine.value_of
+        )
     finally:
         machine.meter.leave()
         scratch.close()
-    made = tables.from_rows(named, rows)
-    return tuple((column.name, column.type) for column in made.columns), rows
+    remote_table = tables.from_rows(column_names, rows)
+    return tuple((column.name, column.type) for column in remote_table.columns), rows
 
 
 def _find_user_object(machine: Machine, ref: TableRef) -> objects.UserObject | None:
@@ -230,10 +233,10 @@ def _find_user_object(machine: Machine, ref: TableRef) -> objects.UserObject | N
             raise SqlError(1087, ref.parts[-1])
         return machine.scope.tables[name]
     if name.startswith("#"):
-        found = dict(machine.session.tables).get(name) or find_global_temp_table(machine, name)
-        if found is None:
+        session_table = dict(machine.session.tables).get(name) or find_global_temp_table(machine, name)
+        if session_table is None:
             raise SqlError(208, ref.parts[-1])
-        return found
+        return session_table
     return objects.find(machine.context, ref.parts)
 
 
@@ -245,39 +248,50 @@ def find_global_temp_table(machine: Machine, name: str) -> Table | None:
     if not name.startswith("##"):
         return None
     tables_there = (dict(session.tables) for _, session in machine.context.sessions())
-    return next((there[name] for there in tables_there if name in there), None)
+    return next((global_tables[name] for global_tables in tables_there if name in global_tables), None)
 
 
 def _read(machine: Machine, ref: TableRef) -> objects.UserObject | None:
     """Return the table for a query. The query may have to wait for locks of other sessions."""
-    made, name = _find_user_object(machine, ref), ref.parts[-1].lower()
-    if not isinstance(made, Table) or name.startswith(("#", "@")) or name in machine.pseudo:
-        return made
+    user_object, name = _find_user_object(machine, ref), ref.parts[-1].lower()
+    if not isinstance(user_object, Table) or name.startswith(("#", "@")) or name in machine.pseudo:
+        return user_object
     hints = locks.hints_of(machine.context, ref.hints)
     place = objects.locate_object(machine.context, ref.parts)[0]
-    rows = _find_sought_rows(machine, ref, made, place) if ref.seek else None
+    rows = _find_sought_rows(machine, ref, user_object, place) if ref.seek else None
     locks.lock_for_read(machine, place, hints, rows, changes=ref.key == machine.changing)
-    return objects.exclude_locked_rows(machine.context, ref.parts, made) if "READPAST" in hints else made
+    return (
+        objects.exclude_locked_rows(machine.context, ref.parts, user_object)
+        if "READPAST" in hints
+        else user_object
+    )
 
 
 def _find_sought_rows(
     machine: Machine, ref: TableRef, table: Table, object_key: ObjectKey
 ) -> frozenset[int] | None:
     """Return the numbers of the rows that a query finds by a unique key. None for a query that scans the table."""
-    wanted: dict[str, Scalar] = {}
+    sought_values: dict[str, Scalar] = {}
     for column, value in ref.seek:
         variable = machine.scope.variables.get(value) if value.startswith("@") else None
-        wanted[column] = variable.value if variable is not None else value
+        sought_values[column] = variable.value if variable is not None else value
     for item in table.constraints:
         if not isinstance(item, Key) or item.kind == "INDEX" or item.filter:
             continue
-        if not {name.lower() for name in item.columns} <= wanted.keys():
+        if not {name.lower() for name in item.columns} <= sought_values.keys():
             continue
         places = constraints.find_column_positions(table, item.columns, ref.parts[-1])
         try:
             key = [
-                comparable(to_text(convert(wanted[table.columns[at].name.lower()], table.columns[at].type)))
-                for at in places
+                comparable(
+                    to_text(
+                        convert(
+                            sought_values[table.columns[column_index].name.lower()],
+                            table.columns[column_index].type,
+                        )
+                    )
+                )
+                for column_index in places
             ]
         except SqlError:
             return None
@@ -288,7 +302,7 @@ def _find_sought_rows(
             for version in versions
             if isinstance(version, Table) and version.columns == table.columns
             for number, row in zip(version.ids, version.rows, strict=True)
-            if [comparable(to_text(row[at])) for at in places] == key
+            if [comparable(to_text(row[column_index])) for column_index in places] == key
         )
     return None
 
@@ -305,10 +319,10 @@ def require_permission(machine: Machine, ref: TableRef, permission: str) -> None
 def find_user_table(machine: Machine, ref: TableRef) -> Table | None:
     """Return the table with that name created by a script; None without one."""
     try:
-        found = _find_user_object(machine, ref) if len(ref.parts) < 4 else None
+        user_object = _find_user_object(machine, ref) if len(ref.parts) < 4 else None
     except SqlError:
         return None
-    return found if isinstance(found, Table) else None
+    return user_object if isinstance(user_object, Table) else None
 
 
 def _view_rows(machine: Machine, view: objects.UserView) -> tuple[Columns, Iterable[Row]]:
@@ -318,13 +332,13 @@ def _view_rows(machine: Machine, view: objects.UserView) -> tuple[Columns, Itera
     chained, machine.chained = machine.chained, True
     try:
         machine.meter.enter()
-        named, rows = scratch.select(machine.plan("statement", view.query), machine.value_of)
+        column_names, rows = scratch.select(machine.plan("statement", view.query), machine.value_of)
     finally:
         machine.chained = chained
         machine.meter.leave()
         scratch.close()
-    made = tables.from_rows(named, rows)
-    return tuple((column.name, column.type) for column in made.columns), rows
+    view_table = tables.from_rows(column_names, rows)
+    return tuple((column.name, column.type) for column in view_table.columns), rows
 
 
 def table(machine: Machine, ref: TableRef) -> Table:
@@ -332,14 +346,14 @@ def table(machine: Machine, ref: TableRef) -> Table:
 
     Raises 208, 1087, 259 for a system view, or UnsimulatedFeatureError.
     """
-    made = _find_user_object(machine, ref)
-    if isinstance(made, Table):
-        return made
-    if made is not None:
+    user_object = _find_user_object(machine, ref)
+    if isinstance(user_object, Table):
+        return user_object
+    if user_object is not None:
         raise UnsimulatedFeatureError("changes through a view")
-    found = catalog.find(machine.context, ref.parts)
-    if found.name.startswith("msdb.dbo."):  # sysadmin may change these tables directly in the product
-        raise UnsimulatedFeatureError(f"changes to {found.name} past its procedures")
+    catalog_view = catalog.find(machine.context, ref.parts)
+    if catalog_view.name.startswith("msdb.dbo."):  # sysadmin may change these tables directly in the product
+        raise UnsimulatedFeatureError(f"changes to {catalog_view.name} past its procedures")
     raise SqlError(259)
 
 
@@ -376,9 +390,12 @@ def qualify_table_name(machine: Machine, ref: TableRef, problem: SqlError) -> No
             "texts that are cut to the length of their column under ANSI_WARNINGS OFF"
         )
     if problem.number == 8152 and problem.parameters and machine.context.reports_truncated_value:
-        where = "tempdb" if ref.parts[-1].startswith("#") else machine.session.database
+        default_database = "tempdb" if ref.parts[-1].startswith("#") else machine.session.database
         problem.number, problem.state = 2628, 1
-        problem.parameters = (f"{where}.{objects.format_qualified_name(ref.parts)}", *problem.parameters)
+        problem.parameters = (
+            f"{default_database}.{objects.format_qualified_name(ref.parts)}",
+            *problem.parameters,
+        )
     if problem.number == 515 and not ref.parts[-1].startswith(("#", "@")):
         column, name, verb = problem.parameters
         database = ref.parts[0] if len(ref.parts) == 3 else machine.session.database
@@ -394,13 +411,19 @@ def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Ro
     machine.meter.charge(len(rows) * INSERT_WORK)
     before = table(machine, ref)
     require_permission(machine, ref, "INSERT")
-    own = dict(machine.session.options).get("IDENTITY_INSERT", "").lower() == ref.parts[-1].lower()
+    has_identity_insert = (
+        dict(machine.session.options).get("IDENTITY_INSERT", "").lower() == ref.parts[-1].lower()
+    )
     start = tables.restore_identity(before, machine.context.server)
     try:
-        after, identity = tables.insert(ref.parts[-1], start, columns, rows, machine.evaluate, own)
+        new_table, identity = tables.insert(
+            ref.parts[-1], start, columns, rows, machine.evaluate, has_identity_insert
+        )
         if not ref.parts[-1].startswith(("#", "@")):
-            after = tables.cache_identity(after, start.next_identity, identity, machine.context.server)
-        after = constraints.enforce_constraints(machine, ref, before, after, "INSERT")
+            new_table = tables.cache_identity(
+                new_table, start.next_identity, identity, machine.context.server
+            )
+        new_table = constraints.enforce_constraints(machine, ref, before, new_table, "INSERT")
     except SqlError as problem:
         machine.used_identity = _use_identity(ref, start, columns, len(rows), problem.number)
         qualify_table_name(machine, ref, problem)
@@ -411,10 +434,10 @@ def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Ro
                 machine.context, objects.locate_object(machine.context, ref.parts)[0], locks.SHARED
             )
         raise
-    store_table(machine, ref, after)
+    store_table(machine, ref, new_table)
     if identity is not None:
         machine.note(identity=identity)
-    return len(after.rows) - len(before.rows)
+    return len(new_table.rows) - len(before.rows)
 
 
 def _use_identity(

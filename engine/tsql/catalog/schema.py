@@ -81,19 +81,19 @@ def _make_object_rows(*kinds: str) -> Rows:
     """Build a function for the objects of these types, including constraints."""
 
     def rows(context: Context) -> Iterable[Record]:
-        for named, number, item in items_of(context):
+        for object_name, number, item in items_of(context):
             kind = objects.type_code(item)
             if not kinds or kind in kinds:
                 yield {
-                    **_object(context, named, number, kind),
+                    **_object(context, object_name, number, kind),
                     "TABLE_CATALOG": context.session.database,
-                    "TABLE_SCHEMA": named.schema,
-                    "TABLE_NAME": named.name,
+                    "TABLE_SCHEMA": object_name.schema,
+                    "TABLE_NAME": object_name.name,
                     "TABLE_TYPE": "BASE TABLE" if kind == "U " else "VIEW",
                 }
         if not kinds:
-            for made in (_keys, _checks, _defaults, _foreign_keys):
-                yield from made(context)
+            for list_constraints in (_keys, _checks, _defaults, _foreign_keys):
+                yield from list_constraints(context)
         yield from (row for row in column_types.objects_of(context) if not kinds or row["type"] in kinds)
 
     return rows
@@ -278,8 +278,8 @@ def _find_column_id(table: Table, name: str) -> int:
 def _index_columns(context: Context) -> Iterable[Record]:
     for _, owner, table in _tables(context):
         for number, key in indexes_of(table):
-            named = (*key.columns, *key.included) if key is not None else ()
-            for index, name in enumerate(named, start=1):
+            key_columns = (*key.columns, *key.included) if key is not None else ()
+            for index, name in enumerate(key_columns, start=1):
                 included = key is not None and index > len(key.columns)
                 yield {
                     "object_id": owner,
@@ -306,8 +306,8 @@ def _partitions(context: Context) -> Iterable[Record]:
     for _, owner, table in _tables(context):
         for number, key in indexes_of(table):
             options = table.options if number < 2 else ()
-            chosen = {**dict(options), **(dict(key.options) if key is not None else {})}
-            compression = chosen.get("DATA_COMPRESSION", "NONE")
+            chosen_options = {**dict(options), **(dict(key.options) if key is not None else {})}
+            compression = chosen_options.get("DATA_COMPRESSION", "NONE")
             partition = FIRST_PARTITION + 65_536 * position
             position += 1
             yield {
@@ -476,17 +476,17 @@ def _defaults(context: Context) -> Iterable[Record]:
 
 def _references(context: Context) -> Iterator[tuple[ObjectName, int, Table, ForeignKey, Table, Key]]:
     """Yield each foreign key with its table, the referenced table, and the referenced key."""
-    known = {objects.key_of((name.schema, name.name)): table for name, _, table in _tables(context)}
+    tables_by_key = {objects.key_of((name.schema, name.name)): table for name, _, table in _tables(context)}
     for name, owner, table in _tables(context):
         for item in table.constraints:
-            parent = known.get(objects.key_of(item.table)) if isinstance(item, ForeignKey) else None
+            parent = tables_by_key.get(objects.key_of(item.table)) if isinstance(item, ForeignKey) else None
             if not isinstance(item, ForeignKey) or parent is None:
                 continue
             keys = [key for key in parent.constraints if isinstance(key, Key) and key.unique]
-            wanted = sorted(column.lower() for column in item.references)
+            referenced_names = sorted(column.lower() for column in item.references)
             for key in keys:
-                is_same = sorted(column.lower() for column in key.columns) == wanted
-                if is_same if wanted else key.kind == "PRIMARY KEY":
+                is_same = sorted(column.lower() for column in key.columns) == referenced_names
+                if is_same if referenced_names else key.kind == "PRIMARY KEY":
                     yield name, owner, table, item, parent, key
                     break
 
@@ -510,22 +510,22 @@ def _foreign_keys(context: Context) -> Iterable[Record]:
 
 def _foreign_key_columns(context: Context) -> Iterable[Record]:
     for _, owner, table, item, parent, key in _references(context):
-        for index, (own, other) in enumerate(
+        for index, (own_column, other_column) in enumerate(
             zip(item.columns, item.references or key.columns, strict=False), start=1
         ):
             yield {
                 "constraint_object_id": objects.object_id(item.name),
                 "constraint_column_id": index,
                 "parent_object_id": owner,
-                "parent_column_id": _find_column_id(table, own),
+                "parent_column_id": _find_column_id(table, own_column),
                 "referenced_object_id": objects.object_id(objects.key_of(item.table)),
-                "referenced_column_id": _find_column_id(parent, other),
+                "referenced_column_id": _find_column_id(parent, other_column),
             }
 
 
 def _table_constraints(context: Context) -> Iterable[Record]:
-    for made in (_keys, _checks, _foreign_keys):
-        yield from made(context)
+    for list_constraints in (_keys, _checks, _foreign_keys):
+        yield from list_constraints(context)
 
 
 def _key_columns(context: Context) -> Iterable[Record]:

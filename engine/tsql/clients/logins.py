@@ -167,8 +167,8 @@ def _database(world: World, server: str, request: Mapping[str, str]) -> str:
     login = world.instances[server].find_login(request["login"])
     database = request.get("database") or (login.default_database if login is not None else "master")
     statements.use_database(world, server, database, _is_read_only(request))
-    known = ("master", "msdb", "tempdb", "model", *world.databases())
-    return next((name for name in known if name.lower() == database.lower()), database)
+    known_databases = ("master", "msdb", "tempdb", "model", *world.databases())
+    return next((name for name in known_databases if name.lower() == database.lower()), database)
 
 
 def _find_routing_target(world: World, server: str, request: Mapping[str, str]) -> str | None:
@@ -206,9 +206,9 @@ def _refuse(
     for error in errors:
         severity, text = fill_message(error.number, *error.parameters, version=version)
         messages.append(Message(error.number, severity, error.state, 1, text, server))
-    state, why = REASONS[reason]
+    state, reason_text = REASONS[reason]
     connections.count(world, request.get("program", ""), refused=1)
-    detail = f" Reason: {why}" if version >= 2008 else ""
+    detail = f" Reason: {reason_text}" if version >= 2008 else ""
     errorlog.write(world, server, 18456, request["login"], detail, " [CLIENT: 127.0.0.1]", state=state)
     world.emit(
         SessionData(
@@ -315,9 +315,9 @@ def _read_target(world: World, text: str) -> ConnectionTarget:
         raise InputError(
             say("ApplicationIntent must be ReadOnly or ReadWrite, not {value!r}", value=options["intent"])
         )
-    wanted = options.get("source", "").removeprefix("tcp:").split(",")[0].split(".")[0].lower()
-    known = (*world.instances, *world.listeners)
-    source = next((name for name in known if name.lower() == wanted), None)
+    server_name = options.get("source", "").removeprefix("tcp:").split(",")[0].split(".")[0].lower()
+    known_servers = (*world.instances, *world.listeners)
+    source = next((name for name in known_servers if name.lower() == server_name), None)
     if source is None:
         raise InputError(say("server or listener {name!r} does not exist", name=options.get("source", "")))
     return ConnectionTarget(source=source, database=options.get("database", ""), read_intent=intent)

@@ -326,10 +326,10 @@ class _ColumnReader:
 
     def is_table_key(self) -> bool:
         """Return whether column names in parentheses follow PRIMARY or UNIQUE, as in a constraint of the table."""
-        at = self.place
-        while self.tokens[at].upper in ("KEY", "CLUSTERED", "NONCLUSTERED", "HASH"):
-            at += 1
-        return self.tokens[at].is_op("(")
+        position = self.place
+        while self.tokens[position].upper in ("KEY", "CLUSTERED", "NONCLUSTERED", "HASH"):
+            position += 1
+        return self.tokens[position].is_op("(")
 
     def rule(self, keyword: str, name: str, columns: tuple[str, ...]) -> None:
         """Parse the text after PRIMARY, UNIQUE, CHECK, FOREIGN or REFERENCES. *columns*: the column being defined."""
@@ -340,17 +340,17 @@ class _ColumnReader:
             if self.token.upper == "NOT":
                 self.place += 3
                 options = _NOT_FOR_REPLICATION
-            inside = self.brackets()
-            if not inside:
+            bracket_text = self.brackets()
+            if not bracket_text:
                 raise self.problem()
-            text = self.text[inside[0].start : inside[-1].end]
+            text = self.text[bracket_text[0].start : bracket_text[-1].end]
             self.constraints.append(Check(name=name, text=text, columns=columns, options=options))
         elif keyword == "FOREIGN":
             self.take()
-            own = self.names() if self.token.is_op("(") else columns
+            own_columns = self.names() if self.token.is_op("(") else columns
             if self.take().upper != "REFERENCES":
                 raise self.problem()
-            self.references(name, own)
+            self.references(name, own_columns)
         elif keyword == "REFERENCES":
             self.references(name, columns)
         else:
@@ -434,11 +434,15 @@ class _ColumnReader:
             if not self.token.is_op("("):
                 if self.token.kind == "end" or self.token.kind == "op":
                     raise self.problem()
-                only = self.take()
+                only_token = self.take()
                 while self.take_sign("."):
                     self.take()
-                if only.kind == "word" and only.upper not in _CONSTANTS and not self.token.is_op("(", "::"):
-                    raise SqlSyntaxError(only.line, 128, only.text)
+                if (
+                    only_token.kind == "word"
+                    and only_token.upper not in _CONSTANTS
+                    and not self.token.is_op("(", "::")
+                ):
+                    raise SqlSyntaxError(only_token.line, 128, only_token.text)
             if self.token.is_op("("):
                 self.brackets()
             if not self.token.is_op("+", "-", "*", "/", "%", "&", "|", "^"):

@@ -29,12 +29,12 @@ _COLUMNS: Final = tuple(_NAMES.split())
 def _row(call: ProcedureCall, job: Record, servers: dict[Scalar, Record]) -> Record:
     world, server, name = call.world, call.server, to_text(job["name"])
     context = call.machine.context
-    made = ledger.find(world, server, "sysjobs", "job", name) or {}
+    job_row = ledger.find(world, server, "sysjobs", "job", name) or {}
     last_server = servers.get(job["job_id"])
     activity = ledger.activity_of(world, server, name) or {}
     running = ledger.is_running(world, server, name)
     steps = ledger.steps_of(world, server, name)
-    step = next((one for one in steps if one["step_id"] == activity.get("step_id")), None)
+    step = next((candidate for candidate in steps if candidate["step_id"] == activity.get("step_id")), None)
     categories = {
         row["category_id"]: row["name"] for row in catalog.rows_of(context, "msdb.dbo.syscategories")
     }
@@ -45,7 +45,7 @@ def _row(call: ProcedureCall, job: Record, servers: dict[Scalar, Record]) -> Rec
     return {
         **job,
         "category": categories.get(job["category_id"]),
-        "owner": made.get("owner") or "sa",
+        "owner": job_row.get("owner") or "sa",
         "notify_level_netsend": 0,
         "notify_level_page": 0,
         "notify_email_operator": operator["name"] if operator is not None else "(unknown)",
@@ -97,8 +97,8 @@ _ASPECTS: Final = ("", "JOB")
 
 
 def _help_job(call: ProcedureCall) -> None:
-    named = call.get("@job_name") is not None or call.get("@job_id") is not None
-    only = job_named(call) if named else None
+    is_single = call.get("@job_name") is not None or call.get("@job_id") is not None
+    single_job = job_named(call) if is_single else None
     if call.text("@job_aspect").upper() not in _ASPECTS:
         raise UnsimulatedFeatureError(f"sp_help_job @job_aspect = '{call.text('@job_aspect')}'")
     context = call.machine.context
@@ -106,13 +106,13 @@ def _help_job(call: ProcedureCall) -> None:
     found_rows = [
         _row(call, job, servers)
         for job in catalog.rows_of(context, "msdb.dbo.sysjobs")
-        if only in (None, job["name"])
+        if single_job in (None, job["name"])
     ]
     rows = [row for row in found_rows if _matches_filters(call, row)]
     call.show(_COLUMNS, [tuple(row.get(column) for column in _COLUMNS) for row in rows])
     if call.machine.captures or not rows:
         return
-    if named and not call.text("@job_aspect"):
+    if is_single and not call.text("@job_aspect"):
         call.machine.remark(
             "the result sets of sp_help_job for steps, schedules and targets; see sp_help_jobstep"
         )
@@ -151,8 +151,8 @@ _FILTERS: Final = {
 
 def _help_history(call: ProcedureCall) -> None:
     """Show the history of jobs, newest first. Raise 14262 or 14266."""
-    named = call.get("@job_name") is not None or call.get("@job_id") is not None
-    only = job_named(call) if named else None
+    is_single = call.get("@job_name") is not None or call.get("@job_id") is not None
+    single_job = job_named(call) if is_single else None
     if not 0 <= call.number("@run_status") <= 5:
         raise SqlError(14266, "@run_status", "0..5")
     mode = (call.text("@mode") or "SUMMARY").strip().upper()
@@ -163,7 +163,7 @@ def _help_history(call: ProcedureCall) -> None:
     rows = [
         {**row, "job_name": names[row["job_id"]]}
         for row in catalog.rows_of(context, "msdb.dbo.sysjobhistory")
-        if row["job_id"] in names and only in (None, names[row["job_id"]]) and _is_wanted(call, row)
+        if row["job_id"] in names and single_job in (None, names[row["job_id"]]) and _is_wanted(call, row)
     ]
     if call.number("@oldest_first") != 1:
         rows.reverse()

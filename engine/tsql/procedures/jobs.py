@@ -20,9 +20,9 @@ def job_named(call: ProcedureCall) -> str:
     if call.get("@job_name") is not None:
         return jobs.find(call.world, call.server, call.text("@job_name")).name
     job_id = call.get("@job_id")
-    wanted = guid_text(job_id) if isinstance(job_id, bytes) else call.text("@job_id").upper()
+    wanted_id = guid_text(job_id) if isinstance(job_id, bytes) else call.text("@job_id").upper()
     for job in call.world.instances[call.server].jobs:
-        if unique_id("job", call.server, job.name) == wanted:
+        if unique_id("job", call.server, job.name) == wanted_id:
             return job.name
     raise SqlError(14262, "@job_id", call.text("@job_id"))
 
@@ -116,8 +116,8 @@ def _check_owner_and_category(call: ProcedureCall) -> None:
         ("@category_name", "msdb.dbo.syscategories", "sp_help_category"),
     ):
         value = call.text(parameter)
-        known = {to_text(row["name"]).lower() for row in catalog.rows_of(call.machine.context, view)}
-        if value and value.lower() not in known and not value.startswith("$("):
+        known_names = {to_text(row["name"]).lower() for row in catalog.rows_of(call.machine.context, view)}
+        if value and value.lower() not in known_names and not value.startswith("$("):
             raise SqlError(14234, parameter, source)
 
 
@@ -160,8 +160,8 @@ def _start_job(call: ProcedureCall) -> None:
     name = job_named(call)
     if not _is_targeted(call, name):
         raise SqlError(14256, name, unique_id("job", call.server, name))
-    by = f"User {call.machine.session.login}"
-    ledger.start(call.world, call.server, name, by, step_name=call.text("@step_name"))
+    invoker = f"User {call.machine.session.login}"
+    ledger.start(call.world, call.server, name, invoker, step_name=call.text("@step_name"))
     call.machine.append_message(f"Job '{name}' started successfully.")
 
 
@@ -207,8 +207,8 @@ def _put_step(call: ProcedureCall, job: str, number: int, values: dict[str, Scal
     values["subsystem"] = to_text(values["subsystem"]).strip()
     # raise 14261 for a name that another step has, 14266 for an action other than 1 to 4
     name = to_text(values.get("step_name", "")).lower()
-    for other in ledger.steps_of(call.world, call.server, job):
-        if other["step_id"] != number and to_text(other["step_name"]).lower() == name:
+    for other_step in ledger.steps_of(call.world, call.server, job):
+        if other_step["step_id"] != number and to_text(other_step["step_name"]).lower() == name:
             raise SqlError(14261, "@step_name", to_text(values["step_name"]))
     for column in ("on_success_action", "on_fail_action"):
         if values[column] not in (1, 2, 3, 4):
@@ -287,10 +287,12 @@ def _attach_schedule(call: ProcedureCall) -> None:
     job = job_named(call)
     number: Scalar = call.get("@schedule_id")
     if number is None:
-        found = ledger.find(call.world, call.server, "sysschedules", "name", call.text("@schedule_name"))
-        if found is None:
+        schedule_row = ledger.find(
+            call.world, call.server, "sysschedules", "name", call.text("@schedule_name")
+        )
+        if schedule_row is None:
             raise SqlError(14262, "@schedule_name", call.text("@schedule_name"))
-        number = found["id"]
+        number = schedule_row["id"]
     ledger.add(call.world, call.server, "sysjobschedules", **_of_job(job), schedule_id=number)
 
 
@@ -298,11 +300,13 @@ def _delete_schedule(call: ProcedureCall) -> None:
     column, value = ("id", call.get("@schedule_id"))
     if value is None:
         column, value = "name", call.text("@schedule_name") or call.text("@name")
-    found = ledger.find(call.world, call.server, "sysschedules", column, value)
-    if found is None:
+    schedule_row = ledger.find(call.world, call.server, "sysschedules", column, value)
+    if schedule_row is None:
         raise SqlError(14262, f"@schedule_{column}", to_text(value))
-    ledger.remove(call.world, call.server, "sysschedules", lambda row: row["id"] == found["id"])
-    ledger.remove(call.world, call.server, "sysjobschedules", lambda row: row["schedule_id"] == found["id"])
+    ledger.remove(call.world, call.server, "sysschedules", lambda row: row["id"] == schedule_row["id"])
+    ledger.remove(
+        call.world, call.server, "sysjobschedules", lambda row: row["schedule_id"] == schedule_row["id"]
+    )
 
 
 def _add_server(call: ProcedureCall) -> None:
