@@ -41,6 +41,7 @@ def schema(file: BinaryIO, keywords: Any, comments: Any, options: Any) -> Iterat
 
 
 def notes() -> set[str]:
+    import app.pyside_import_hook  # noqa: F401  # before other modules: the hook of PySide breaks imports of pydantic
     from app.views.editor import form_schema
 
     texts = set[str]()

@@ -101,6 +101,11 @@ class SeatRun:
         return self._is_blocked()
 
     @property
+    def is_controlled(self) -> bool:
+        """Return whether the instructor controls the seat."""
+        return self._link.held
+
+    @property
     def own_input_count(self) -> int:
         """Return the number of the seat's own inputs so far."""
         return sum(bool(act.line) and not act.instruction for act in effective(self._seat_log.acts))

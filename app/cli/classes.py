@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from app.classroom.messages.replies import LogVerdict, SeatReport
     from app.classroom.models import ClassPart
     from app.classroom.record import ClassRecord
+    from app.classroom.team.world import TeamWorld
 
 DATABASE: Final = "class.sqlite"
 SEATS_EACH: Final = 4
@@ -109,15 +110,13 @@ def _team(options: argparse.Namespace) -> int:
 
     if not SPEED_MIN <= options.speed <= SPEED_MAX:
         raise UsageError(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
-    if options.end_with_input:
-        team_server.end_with(sys.stdin)
     try:
         if "@" in options.what:
             if options.mode is not None or options.seed is not None:
                 raise UsageError("mode and seed come from the class: omit them with its code")
             invited, name = invitation(options.what), options.name or "Team"
             folder = folder_of(invited) / f"team-{name.encode().hex()}"
-            world = worlds.TeamWorld(worlds.RoleTable(folder / "roles.json"), options.wait)
+            world = _build_team_world(folder, options)
             attended = team_server.hold(
                 folder, world, lambda: worlds.in_class(invited, name, world, options.speed), options.listen,
                 partial(print, flush=True),
@@ -130,7 +129,7 @@ def _team(options: argparse.Namespace) -> int:
             seed = scenario.seed if options.seed is None else options.seed
             seat = SeatAssignment(1, name, scenario.name, scenario.text, seed, options.mode or "practice")
             folder = default_folder() / "teams" / scenario.name / name.encode().hex()
-            world = worlds.TeamWorld(worlds.RoleTable(folder / "roles.json"), options.wait)
+            world = _build_team_world(folder, options)
             log = SeatLog(folder, name)
             attended = team_server.hold(
                 folder, world, lambda: worlds.play_without_class(log, seat, world, options.speed), options.listen,
@@ -149,6 +148,17 @@ def _team(options: argparse.Namespace) -> int:
     else:
         print("\n".join(_format_report(attended.report)))
     return ANSWER_IS_NO if attended.left or attended.refused else AS_ASKED
+
+
+def _build_team_world(folder: Path, options: argparse.Namespace) -> TeamWorld:
+    """Build the world of a team whose roles are stored in *folder*; its owner's pipe can end it."""
+    from app.classroom.team import team_server
+    from app.classroom.team.world import RoleTable, TeamWorld
+
+    world = TeamWorld(RoleTable(folder / "roles.json"), options.wait)
+    if options.end_with_input:
+        team_server.end_with(sys.stdin, world)
+    return world
 
 
 def _member(options: argparse.Namespace) -> int:

@@ -264,7 +264,7 @@ class Assembly(QObject):
         self._commands = PaletteCommands(self._shared, self._actions, window.menus, self._desk, self._choice)
         self._closing = CloseGuard(
             self._shared, self._drafts, self._navigation, self._appearance,
-            lambda: self._classes is not None and self._classes.is_holding,
+            self._find_hosted,
         )  # fmt: skip
 
     # --- connections ------------------------------------------------------------------------------------------
@@ -495,6 +495,12 @@ class Assembly(QObject):
             self._teams.help_wanted.connect(lambda: self._help.open_page("classes"))
             self._window.closing.connect(self._teams.stop)
         return self._teams
+
+    def _find_hosted(self) -> str:
+        """Return the question to ask before the window closes with a class or team that it hosts; empty: none."""
+        if self._classes is not None and self._classes.is_holding:
+            return "quit_class"
+        return "quit_team" if self._teams is not None and self._teams.is_holding else ""
 
     def _put_start_class(self, menu: QMenu) -> None:
         """Add the entry that starts a class, or opens the station of the running class."""

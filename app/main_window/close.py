@@ -23,21 +23,22 @@ class CloseGuard(WindowPart):
         drafts: QueryDrafts,
         navigation: Navigation,
         appearance: Appearance,
-        is_holding_class: Callable[[], bool],
+        find_hosted: Callable[[], str],
     ) -> None:
         super().__init__(shared)
         self._drafts = drafts
         self._navigation, self._appearance = navigation, appearance
-        self._is_holding_class, self._class_may_end = is_holding_class, False
+        self._find_hosted, self._hosted_may_end = find_hosted, False
+        """Question about what this window hosts; empty: nothing."""
 
     def close(self, event: QCloseEvent) -> None:
         """Ignore the *event* if a question is open first; else store queries, cards, layout and run."""
         asked_from_outside = event.spontaneous() and not _session_ends()
-        if self._is_holding_class() and not self._class_may_end and not _session_ends():
+        hosted = self._find_hosted()
+        if hosted and not self._hosted_may_end and not _session_ends():
             event.ignore()
-            self._irrevocable.confirm(
-                "quit_class", self._close_with_class, self._window.hide
-            )  # the board stays open
+            hide = self._window.hide if hosted == "quit_class" else None  # the board stays open
+            self._irrevocable.confirm(hosted, self._close_with_hosted, hide)
             return
         if asked_from_outside and self._irrevocable.is_run_at_risk:
             event.ignore()
@@ -48,8 +49,8 @@ class CloseGuard(WindowPart):
         self._appearance.keep_layout()
         self._navigation.leave_run()
 
-    def _close_with_class(self) -> None:
-        self._class_may_end = True
+    def _close_with_hosted(self) -> None:
+        self._hosted_may_end = True
         self._window.close()
 
 

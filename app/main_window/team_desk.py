@@ -1,17 +1,19 @@
 """Desk of a role in a team: topology, SQL windows and events with the sights and rights of the role."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QLabel, QPushButton, QSplitter, QWidget
 
-from app.classroom.messages.team import MemberWelcome, RoleView
+from app.classroom.messages.team import MemberWelcome, RoleView, TeamDrillEnded
+from app.classroom.team.member import GOAL_SIGNS
 from app.classroom.team.replica import TeamReplica
 from app.view_models.role_picture import limit_to_role
 from app.views.console import Console
 from app.views.events_list import EventsList
-from app.views.team import RolePanel
+from app.views.team import TEAM_ENDED, RolePanel
 from app.views.topology import Topology
 from app.widgets import theme
 from app.widgets.layouts import lay_column, lay_row
@@ -19,6 +21,7 @@ from app.widgets.prose import Prose
 from app.widgets.scroll_container import fit_on_screen
 from app.words import formatting
 from app.words.language import tr
+from engine.drill.team.view import ObservedQuestion
 from engine.inputs import Input
 from engine.overrides import override
 
@@ -100,6 +103,8 @@ class TeamDesk(QWidget):
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 190, self.fontMetrics().height() * 46)
 
     def _find_refusal(self, line: str) -> str:
+        if self.is_over:
+            return tr(TEAM_ENDED)
         if self.replica.is_allowed_line(line):
             return ""
         return tr("{role} may not do this. Give an order: call, the role, and the action.").format(
@@ -108,7 +113,10 @@ class TeamDesk(QWidget):
 
     def _send(self, line: str) -> None:
         self._sent = line
-        self.line_sent.emit(line)
+        if self.is_over:
+            self.show_answer(tr(TEAM_ENDED), is_refusal=True)
+        else:
+            self.line_sent.emit(line)
 
     def _show_start(self) -> None:
         """Show the run from its start; events that the role has noticed follow."""
@@ -129,14 +137,22 @@ class TeamDesk(QWidget):
         self.console.add_events(news)
         self.events.add_events(news)
         self.panel.show_view(message)
-        self._show_duties(message)
         view = message.view
+        self._show_duties([(goal["text"], goal["met"]) for goal in view["goals"]], view["questions"])
         self.time.setText(formatting.run_time(view["t_s"]))
         vacant = message.waits_for
         state = tr("Finished.") if view["over"] else tr("The class is frozen.") if message.frozen else ""
         self._state = tr("Waiting for the start.") if vacant else state
         self.is_over = self.is_over or view["over"]
         self._show_state()
+
+    def show_end(self, message: TeamDrillEnded) -> None:
+        """Show that the team has ended, with its result. Nothing can be sent after that."""
+        self.is_over, self._state, self._is_connected = True, tr(TEAM_ENDED), True
+        self._show_state()
+        self.panel.show_end(message)
+        if message.result is not None:
+            self._show_duties([(goal.text, goal.met_t_s is not None) for goal in message.result.goals])
 
     def show_connection(self, is_connected: bool) -> None:
         """Show whether the team answers. Inputs wait until it does."""
@@ -148,16 +164,17 @@ class TeamDesk(QWidget):
         notice_text = tr("Not connected to the team. Your inputs are sent when it answers again.")
         self.state.setText(self._state if self._is_connected else notice_text)
 
-    def _show_duties(self, message: RoleView) -> None:
+    def _show_duties(
+        self, goals: Sequence[tuple[str, bool | None]], questions: Sequence[ObservedQuestion] = ()
+    ) -> None:
         """Show the role, its goals and open questions, and the brief."""
-        view = message.view
-        signs, goals_title, brief_title = {True: "✓", False: "○", None: "○"}, tr("Goals"), tr("Brief")
+        goals_title, brief_title = tr("Goals"), tr("Brief")
         parts = [self._text]
-        if view["goals"]:
+        if goals:
             # two spaces at the end break a line in Markdown
-            goals = "  \n".join(f"{signs[goal['met']]} {goal['text']}" for goal in view["goals"])
-            parts.append(f"**{goals_title}**\n\n{goals}")
-        for question in view["questions"]:
+            lines = "  \n".join(f"{GOAL_SIGNS[is_met]} {text}" for text, is_met in goals)
+            parts.append(f"**{goals_title}**\n\n{lines}")
+        for question in questions:
             choices = "\n".join(f"{number}. {text}" for number, text in enumerate(question["choices"], 1))
             example = Input(0, "answer", (question["name"], "1")).line_without_time
             parts.append(f"**{question['text']}**\n\n{choices}\n\n`{example}`")

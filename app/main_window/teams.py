@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 from app.classroom.code import InvalidJoinCodeError, invitation
 from app.classroom.link import OTHER_VERSION
 from app.classroom.messages.team import (
+    END_LINE,
     InputDone,
     InputFailed,
     InstructorMessage,
@@ -30,7 +31,6 @@ from app.main_window.team_desk import TeamDesk
 from app.settings import WindowSettings
 from app.views.team import HoldTeam, TakeRole, TeamCode
 from app.widgets.notice import NoticeBar
-from app.words import formatting
 from app.words.language import tr
 from engine.drill.authoring.problems import ScenarioError
 
@@ -65,6 +65,11 @@ class Teams(QObject):
         self.seat: TeamDesk | None = None
         self._timer = QTimer(self, interval=LISTEN_MS)
         self._timer.timeout.connect(self._process_messages)
+
+    @property
+    def is_holding(self) -> bool:
+        """Return whether this window hosts a team."""
+        return self._process is not None
 
     # --- holding one
 
@@ -102,25 +107,28 @@ class Teams(QObject):
 
     def _read_output(self, process: QProcess) -> None:
         text = bytes(process.readAllStandardOutput().data()).decode("utf-8", errors="replace").strip()
-        if "@" in text.partition("\n")[0]:
+        if self._code is None and "@" in text.partition("\n")[0]:
             self._code = TeamCode(text.strip(), self._parent)
             self._code.end_wanted.connect(lambda: self._irrevocable.confirm("end_team", self._end_team))
             QShortcut(QKeySequence("F1"), self._code, self.help_wanted.emit)
             self._code.show()
             self.ask_for_role(text)
-        elif text:
-            self._notice.show_info(text)
 
     def _end_team(self) -> None:
-        """End the team for all its members."""
-        self._stop_process()
-        self._notice.show_info(tr("The team has ended. Its inputs are saved."))
+        """End the team for all its members, who receive the result."""
+        self._forget_code()
+        if self._process is not None:
+            self._process.write(f"{END_LINE}\n".encode())
+            self._notice.show_info(tr("Ending the team…"))
 
     def _on_process_finished(self, process: QProcess) -> None:
         self._forget_code()
+        self._process = None
         text = bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace").strip()
         if text:  # the last line of a traceback names the error
             self._notice.warn(tr("The team has stopped: {why}").format(why=text.splitlines()[-1]))
+        else:
+            self._notice.show_info(tr("The team has ended. Its inputs are saved."))
 
     # --- taking a role
 
@@ -181,16 +189,8 @@ class Teams(QObject):
                 self.seat.show_answer(str(message.text), True)
             case InstructorMessage() if self.seat is not None:
                 self.seat.show_answer(message.text)
-            case TeamDrillEnded():
-                verdict = message.verdict
-                if self.seat is not None:
-                    self.seat.is_over = True
-                if self.seat is not None and verdict is not None and verdict["score"] is not None:
-                    self.seat.show_answer(
-                        tr("Finished: {score} of 100 points.").format(
-                            score=formatting.plain_number(verdict["score"])
-                        )
-                    )
+            case TeamDrillEnded() if self.seat is not None:
+                self.seat.show_end(message)
             case TeamRefusal():
                 self._notice.warn(message.text)
 
@@ -227,7 +227,7 @@ class Teams(QObject):
         self._forget_code()
         if self._process is not None:
             self._process.blockSignals(True)
-            self._process.terminate()
+            self._process.write(f"{END_LINE}\n".encode())
             if not self._process.waitForFinished(END_MS):
                 self._process.kill()
                 self._process.waitForFinished(END_MS)

@@ -17,7 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.classroom.messages.team import MemberWelcome, RoleView, TeamRole
+from app.classroom.messages.team import MemberWelcome, RoleView, TeamDrillEnded, TeamRole
+from app.classroom.team.member import format_total
 from app.widgets import theme
 from app.widgets.layouts import accept_buttons, lay_column, lay_row
 from app.widgets.qr import QrCode
@@ -29,6 +30,9 @@ Row = Mapping[str, Any]
 CODE_POINTS: Final = 2.0
 """Size of the code, in sizes of the other text."""
 QR_LINES: Final = 12
+RESULT_POINTS: Final = 1.3
+"""Size of the result, in sizes of the other text."""
+TEAM_ENDED: Final = mark("The team has ended.")
 
 
 class HoldTeam(QDialog):
@@ -198,6 +202,30 @@ CALLS: Final = (
 )
 
 
+POINTS: Final = (
+    TableColumn(title=mark("Rule"), text=lambda rule: rule.name, sample="Time unprotected"),
+    TableColumn(
+        title=mark("Points"),
+        text=lambda rule: f"{formatting.plain_number(rule.points)} / {formatting.plain_number(rule.max)}",
+        sample="100 / 100",
+        right=True,
+        tone=lambda rule: "warn" if rule.points < rule.max else None,
+    ),
+    TableColumn(title=mark("Reason"), text=lambda rule: rule.why, tip=lambda rule: rule.why),
+    TableColumn(title=mark("Better"), text=lambda rule: rule.better, tip=lambda rule: rule.better),
+)
+
+
+def _table(columns: Sequence[TableColumn], name: str) -> TableView:
+    """Build a table whose last two columns share the rest of the width."""
+    table = TableView(TableModel(columns), name)
+    header = table.horizontalHeader()
+    header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    for index in range(len(columns) - 2, len(columns)):
+        header.setSectionResizeMode(index, QHeaderView.ResizeMode.Stretch)
+    return table
+
+
 class RolePanel(QWidget):
     """Orders and questions of a role, and the line for its inputs."""
 
@@ -211,16 +239,12 @@ class RolePanel(QWidget):
     def __init__(self, welcome: MemberWelcome) -> None:
         super().__init__()
         self._role = welcome.role
-        self.calls = TableView(TableModel(CALLS), tr("Orders and questions"))
+        self.calls, self.points = _table(CALLS, tr("Orders and questions")), _table(POINTS, tr("Points"))
         other_keys = [role.key for role in welcome.roles if role.key != self._role]
         example = f"call {next(iter(other_keys), self._role)} …"
         self.calls.set_empty_text(
             tr("No orders yet. An order begins with: {example}").format(example=example)
         )
-        header = self.calls.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        for index in range(len(CALLS) - 2, len(CALLS)):
-            header.setSectionResizeMode(index, QHeaderView.ResizeMode.Stretch)
         self.answer = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.answer.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.answer.setAccessibleName(tr("Answer to the last input"))
@@ -228,7 +252,9 @@ class RolePanel(QWidget):
         self.start = QPushButton(tr("&Start for all"))
         self.start.setProperty("primary", "true")
         self.start.clicked.connect(self.start_wanted)
-        for part in (self.waiting, self.start):
+        self.result = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self.result.setFont(theme.sized(self.result.font(), RESULT_POINTS, bold=True))
+        for part in (self.waiting, self.start, self.result, self.points):
             part.hide()
         self.line, self.begin = QLineEdit(), QComboBox()
         self.begin.addItem(tr("Insert…"))
@@ -249,9 +275,19 @@ class RolePanel(QWidget):
         self.hand.clicked.connect(self._hand)
         for button in (self.send, self.read_back, self.confirm, self.hand, self.start):
             button.setAutoDefault(False)
+        self._actions = (
+            self.begin,
+            self.line,
+            self.send,
+            self.read_back,
+            self.confirm,
+            self.hand,
+            self.start,
+        )
         row = lay_row(self.begin, (self.line, 1), self.send, self.read_back, self.confirm, self.hand)
+        waiting = lay_row((self.waiting, 1), self.start)
         lay_column(
-            lay_row((self.waiting, 1), self.start), (self.calls, 1), self.answer, row, parent=self, margins=0
+            waiting, (self.calls, 1), self.result, self.points, self.answer, row, parent=self, margins=0
         )
         self._show_calls([])
 
@@ -272,6 +308,20 @@ class RolePanel(QWidget):
     def show_answer(self, text: str) -> None:
         """Show why an input was refused, or a message of the instructor."""
         self.answer.setText(text)
+
+    def show_end(self, message: TeamDrillEnded) -> None:
+        """Show that the team has ended, with its result. Nothing can be sent after that."""
+        total = format_total(message) or tr("There is no result.")
+        self.result.setText(f"{tr(TEAM_ENDED)} {total}")
+        self.points.table.replace(message.result.points if message.result is not None else ())
+        rows = len(self.points.table.rows)
+        self.points.show_rows(rows)
+        self.result.show()
+        self.points.setVisible(rows > 0)
+        for part in (self.answer, self.waiting, self.start):
+            part.hide()
+        for action in self._actions:
+            action.setEnabled(False)
 
     def _show_calls(self, calls: Sequence[Row]) -> None:
         self.calls.table.replace(calls)

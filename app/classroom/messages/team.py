@@ -15,6 +15,9 @@ from app.classroom.messages.replies import LogVerdict
 from app.classroom.messages.requests import HostRequest
 from engine.drill.team.view import RoleObservation
 
+END_LINE: Final = "end"
+"""Line on the standard input of the team's process that ends the team."""
+
 # --- from a member ------------------------------------------------------------------------------------------
 
 
@@ -124,10 +127,38 @@ class InstructorMessage(WireMessage, frozen=True, tag="message"):
     text: str
 
 
+class TeamGoal(Struct, frozen=True):
+    """Goal of the drill, and the time at which it was met."""
+
+    text: str
+    met_t_s: float | None
+
+
+class TeamPoints(Struct, frozen=True):
+    """Points of one rule, with the reason and the advice as `engine.localization.as_json` has them."""
+
+    name: str
+    points: float
+    max: float
+    why: object
+    better: object
+    """Advice for the next run; empty if there is none or nothing was lost."""
+
+
+class TeamResult(Struct, frozen=True):
+    """Goals and points of a team for its members."""
+
+    goals: list[TeamGoal]
+    points: list[TeamPoints]
+    """Points by rule; empty in an exam."""
+
+
 class TeamDrillEnded(WireMessage, frozen=True, tag="over"):
-    """The drill has ended; None: there is no result."""
+    """The drill has ended; None: there is no verdict."""
 
     verdict: LogVerdict | None
+    result: TeamResult | None = None
+    """Absent from hosts before 1.1, and without a verdict."""
 
 
 class TeamRefusal(WireMessage, frozen=True, tag="refused"):

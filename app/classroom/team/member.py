@@ -29,12 +29,13 @@ from app.classroom.messages.team import (
     StartTeam,
     SubmitInput,
     TeamDrillEnded,
+    TeamPoints,
     TeamRefusal,
     TeamRole,
     ToMember,
 )
 from app.classroom.seat_log import folder_of, token_of
-from app.words import localization
+from app.words import formatting, localization
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.team.view import Row
@@ -42,6 +43,8 @@ from engine.inputs import Input
 from engine.localization import from_json
 from engine.overrides import override
 
+GOAL_SIGNS: Final[dict[bool | None, str]] = {True: "✓", False: "○", None: "○"}
+"""Sign of a goal by whether it is met; None: not known."""
 ANSWER_S: Final = 30.0
 """Wall time in which the host of the team must give its first answer."""
 
@@ -146,7 +149,41 @@ def _localize(message: ToMember) -> ToMember:
                 row["text"] = localization.localize(from_json(row["text"]))
         case InputFailed():
             return replace(message, text=localization.localize(from_json(message.text)))
+        case TeamDrillEnded(result=result) if result is not None:
+            return replace(message, result=replace(result, points=list(map(_localize_points, result.points))))
     return message
+
+
+def _localize_points(points: TeamPoints) -> TeamPoints:
+    return replace(
+        points,
+        name=localization.localize(points.name),
+        why=localization.localize(from_json(points.why)),
+        better=localization.localize(from_json(points.better)),
+    )
+
+
+def format_end(message: TeamDrillEnded) -> Iterator[str]:
+    """Yield the lines that tell a member without a window about the end and the result: first `END`, then details."""
+    verdict, result = message.verdict, message.result
+    yield "END" if verdict is None else f"END {verdict['t_s']:g} {format_total(message)}"
+    for goal in result.goals if result is not None else ():
+        yield f"{GOAL_SIGNS[goal.met_t_s is not None]} {goal.text}"
+    for rule in result.points if result is not None else ():
+        yield f"{formatting.plain_number(rule.points)}/{formatting.plain_number(rule.max)} {rule.name}: {rule.why}"
+
+
+def format_total(message: TeamDrillEnded) -> str:
+    """Format points and number of met goals of a team that has ended; empty without a verdict."""
+    verdict = message.verdict
+    if verdict is None:
+        return ""
+    goals = verdict["goals"].values()
+    met = tr("{met} of {all} goals met.").format(met=sum(at_s is not None for at_s in goals), all=len(goals))
+    if verdict["score"] is None:
+        return met
+    score = tr("{points} of 100 points.").format(points=formatting.plain_number(verdict["score"]))
+    return f"{score} {met}"
 
 
 def roles(invitation: Invitation, name: str) -> list[TeamRole]:
@@ -192,6 +229,8 @@ def play_role(
             case InstructorMessage():
                 show(tr("Instructor: {text}").format(text=message.text))
             case TeamDrillEnded():
+                for line in format_end(message):
+                    show(line)
                 return noticed, message.verdict
     return noticed, None
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Final, TextIO, cast
 
 from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
@@ -22,7 +22,9 @@ from app.classroom.addresses import reachable
 from app.classroom.code import Invitation, address_of, fingerprint, new_secret
 from app.classroom.join import Participation
 from app.classroom.messages.codec import LATER, REFUSED, ProtocolError, encode
+from app.classroom.messages.replies import SeatReport
 from app.classroom.messages.team import (
+    END_LINE,
     TEAM_REQUESTS,
     Ask,
     ClaimRole,
@@ -32,7 +34,10 @@ from app.classroom.messages.team import (
     StartTeam,
     SubmitInput,
     TeamDrillEnded,
+    TeamGoal,
+    TeamPoints,
     TeamRequest,
+    TeamResult,
     ToMember,
 )
 from app.classroom.rate_limit import RateLimiter
@@ -209,8 +214,15 @@ async def _run_team(
         await asyncio.sleep(BEGIN_S)
     ready()
     try:
+        while not future.done() and (world.can_end or not world.is_ending):
+            await asyncio.wait((future,), timeout=BEGIN_S)
+        if not future.done():  # in the lobby, or stopped by the instructor: no result
+            world.send(TeamDrillEnded(None))
+            await asyncio.sleep(LAST_WORD_S)
+            os._exit(0)
         participation = await future
-        world.send(TeamDrillEnded(participation.report["class"]["verdict"]))
+        report = participation.report
+        world.send(TeamDrillEnded(report["class"]["verdict"], _build_result(report)))
         await asyncio.sleep(LAST_WORD_S)
         return participation
     finally:
@@ -218,15 +230,32 @@ async def _run_team(
         await serving
 
 
-def end_with(owner_pipe: TextIO) -> None:
-    """End this process when *owner_pipe* ends, however its other end has gone. All accepted inputs are on disk."""
+def end_with(owner_pipe: TextIO, world: TeamWorld) -> None:
+    """End the team of *world* when *owner_pipe* contains the line `end`.
+
+    End this process when the pipe ends, however its other end has gone. All accepted inputs are on disk.
+    """
 
     def follow() -> None:
-        for _ in owner_pipe:
-            pass
+        for line in owner_pipe:
+            if line.strip() == END_LINE:
+                world.end()
         os._exit(0)
 
     threading.Thread(target=follow, daemon=True).start()
+
+
+def _build_result(report: SeatReport) -> TeamResult:
+    """Build the result for the members; unmet goals and lost points come with advice."""
+    goals = [TeamGoal(str(goal["text"]), cast("float | None", goal["met_t_s"])) for goal in report["goals"]]
+    points = [
+        TeamPoints(
+            item["name"], item["points"], item["max"], as_json(item["why"]),
+            as_json(item["better"]) if item["points"] < item["max"] else "",
+        )
+        for item in report["score"]["items"]
+    ]  # fmt: skip
+    return TeamResult(goals, points)
 
 
 def _settle(

@@ -24,7 +24,7 @@ from app.classroom.messages.team import InstructorMessage, MemberWelcome, RoleVi
 from app.classroom.scenario import loaded, text_without_answers
 from app.classroom.seat import ClassEndedError, SeatRun
 from app.classroom.seat_log import SeatAssignment, SeatLog
-from app.classroom.verdict import verdict
+from app.classroom.verdict import FINISH, verdict
 from app.files import atomic_write
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -96,6 +96,8 @@ class TeamWorld:
         self._refused_lines: set[str] = set()
         """Lines of vacant roles that the world refused."""
         self._last_view_s = 0.0
+        self.is_ending = False
+        """True after the host has ended the team."""
 
     # --- from any thread
 
@@ -145,6 +147,16 @@ class TeamWorld:
             text=text, seed=assignment.seed, mode=assignment.mode,
         )  # fmt: skip
 
+    def end(self) -> None:
+        """End the run of the team; the result follows."""
+        self.is_ending = True
+
+    @property
+    def can_end(self) -> bool:
+        """Return whether the run can end now: it has started, and the instructor has not stopped it."""
+        run = self._run
+        return run is not None and not (self.waits or run.frozen or run.is_controlled)
+
     def send(self, message: ToMember) -> None:
         """Send a message to all members."""
         for viewer in list(self.viewers):
@@ -165,7 +177,9 @@ class TeamWorld:
                 run.follow_instructions()
                 vacant = self._list_vacant_roles() if self.waits and not run.drill.journal else []
                 self.waits = bool(vacant)
-                if not self.table or self.waits:
+                if self.is_ending and self.can_end:
+                    run.do(FINISH)
+                elif not self.table or self.waits:
                     run.sleep_frozen()
                     if time.monotonic() - self._last_view_s >= SHOW_S:
                         self._show(run)

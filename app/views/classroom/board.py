@@ -325,7 +325,7 @@ class ClassBoard(QDialog):
             self._show_selected()
         else:
             text = tr("Watching {seat}, live at {t}. Read-only.")
-            if tile.held and not self._is_over:
+            if tile.held and not self._has_ended(tile):
                 text = tr("You control {seat}, at {t}. Right-click a server in the picture to act.")
             self.watching.setText(text.format(seat=self._describe_seat(tile), t=formatting.run_time(at_s)))
 
@@ -334,7 +334,7 @@ class ClassBoard(QDialog):
         tile = None if self._watched is None else self._tiles.get(self._watched)
         if tile is None:
             return
-        if self._is_over:
+        if self._has_ended(tile):
             self.show_problem(tr("The run of this seat has ended."))
         elif tile.held:
             self._send_line(f"inject {tile.seat} {line}")
@@ -383,14 +383,12 @@ class ClassBoard(QDialog):
 
     def _enable_actions(self, board: DashboardUpdate) -> None:
         """Enable the actions that have an effect in the state of the class."""
-        is_last, has_stopped = (
-            board.part_number == board.parts,
-            any(tile.stopped for tile in self._tiles.values()),
-        )
+        is_last = board.part_number == board.parts
+        has_stopped = any(tile.stopped for tile in self._tiles.values())
         self.freeze.setEnabled(board.state == "running")
         for button in (self.go, self.lobby.start):
             button.setEnabled(board.state == "frozen" or (has_stopped and not self._is_over))
-        for part in (self.finish, self.of_seat["take"], self.of_seat["give"], self.events):
+        for part in (self.finish, self.events):
             part.setEnabled(not self._is_over)
         self.finish.setText(tr("&End class") if is_last else tr("&End this part"))
         self.next_part.setVisible(board.parts > 1)
@@ -401,6 +399,10 @@ class ClassBoard(QDialog):
     def _is_over(self) -> bool:
         """Return whether the class or its current part has ended."""
         return self._board is not None and self._board.state == "over"
+
+    def _has_ended(self, tile: Tile | None) -> bool:
+        """Return whether the run of the seat has ended, alone or with the class."""
+        return self._is_over or (tile is not None and roster.has_finished(tile))
 
     @property
     def selected_seat(self) -> int | None:
@@ -420,10 +422,9 @@ class ClassBoard(QDialog):
         self.who.setItemText(place, tr("to {seat}").format(seat=name) if name else tr("to the selected seat"))
         self._name_recipient()
         if self._watched is None:
+            seat_hint = tr("{seat}. Press Watch to see it live.").format(seat=name)
             hint = tr("Select a seat, and press Watch to see it live.")
-            self.watching.setText(
-                tr("{seat}. Press Watch to see it live.").format(seat=name) if name else hint
-            )
+            self.watching.setText(seat_hint if name else hint)
         self.summary.setText("" if tile is None else roster.describe_seat(tile, self._goal_texts))
         self.summary.setVisible(tile is not None and self._watched in (None, tile.seat))
         for word, allowed in (
@@ -433,9 +434,11 @@ class ClassBoard(QDialog):
             ("lower", tile is not None and tile.hand is not None),
         ):
             self.of_seat[word].setVisible(allowed or word == "look" or (word == "take" and tile is None))
+        for word in ("take", "give"):
+            self.of_seat[word].setEnabled(bool(self.code.text()) and not self._has_ended(tile))
         asks = tile is not None and tile.hand is not None
         self.question.setVisible(asks)
-        self.suggested.setVisible(asks and not self._is_over)
+        self.suggested.setVisible(asks and not self._has_ended(tile))
         if tile is not None and asks:
             self.question.setText(tr("{seat} asks: “{question}”").format(seat=name, question=tile.hand))
 
@@ -556,12 +559,8 @@ class ClassBoard(QDialog):
             button.setEnabled(enabled)
 
     def _save_paper(self) -> None:
-        self._save_file(
-            tr("Save the sheet for seats"),
-            "seats.html",
-            tr("Web pages") + " (*.html)",
-            self.sheet_wanted.emit,
-        )
+        kind = tr("Web pages") + " (*.html)"
+        self._save_file(tr("Save the sheet for seats"), "seats.html", kind, self.sheet_wanted.emit)
 
     def _export_sheet(self) -> None:
         self._save_file(

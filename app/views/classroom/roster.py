@@ -39,6 +39,11 @@ def has_started(tile: Tile) -> bool:
     return tile.at_s > 0.0 or tile.acknowledged > 0
 
 
+def has_finished(tile: Tile) -> bool:
+    """Return True if the run of the seat has ended."""
+    return tile.over or (tile.verdict is not None and tile.verdict["ended_by"] is not None)
+
+
 def describe_version(tile: Tile) -> str:
     """Describe the version of the seat if it differs from that of this computer; empty otherwise."""
     version = tile.version
@@ -70,7 +75,7 @@ def find_state(tile: Tile) -> RosterState:
     if verdict is not None and verdict["parted_t_s"] is not None and not other_version:
         time = formatting.run_time(verdict["parted_t_s"])
         return RosterState(tr("Diverges at {t}").format(t=time), verdict["parted"], "bad", "close")
-    if tile.over or (verdict is not None and verdict["ended_by"] is not None):
+    if has_finished(tile):
         return RosterState(tr("Finished"), sign="finish")
     if not tile.connected:
         time = formatting.run_time(tile.at_s)

@@ -38,6 +38,9 @@ class TeamProcess:
         self._running = Program(*self._words, environment=self._profile)
         self.invited = invitation(self._running.stdout.readline().strip())
 
+    def write(self, line: str) -> None:
+        print(line, file=self._running.stdin, flush=True)
+
     def kill(self) -> None:
         self._running.kill()
         self._running.wait(WAIT_S)
@@ -211,3 +214,45 @@ def test_world_of_a_team_waits_for_all_roles_or_the_start(tmp_path: Path, is_ful
     for one in (ann, *others):
         one.end()
     team.kill()
+
+
+@pytest.mark.parametrize("has_started", [True, False])
+def test_the_host_ends_the_team_for_all_members(tmp_path: Path, has_started: bool) -> None:
+    """Every member gets the result, with a window or without; a team in the lobby has none."""
+    waits = [] if has_started else ["--wait"]
+    report = tmp_path / "team.json"
+    team = TeamProcess(
+        "team-cable", "--end-with-input", *waits, "--name", f"ends {has_started}", "--json", report
+    )
+    ann = Person(team.invited, "Ann", "dba")
+    headless = Program("class", "join", str(team.invited), "--role", "room", "--name", "Bob")
+    until = time.monotonic() + WAIT_S
+    while not any(role.key == "room" and role.connected for role in roles(team.invited, "Ann")):
+        assert time.monotonic() < until
+    ann.wait_for("view")
+    language.use(language.GERMAN)
+    try:
+        team.write("end")
+        ended = ann.wait_for("over")
+    finally:
+        language.use(language.ENGLISH)
+    assert team.end() == 0
+    printed = headless.stdout.read().splitlines()
+    assert headless.wait(WAIT_S) == 0
+    ann.end()
+    end = next(number for number, line in enumerate(printed) if line.startswith("END"))
+    if not has_started:
+        assert (ended.verdict, ended.result) == (None, None)
+        assert not report.exists()
+        assert printed[end:] == ["END"]
+        return
+    told = json.loads(report.read_text())
+    assert told["inputs"][-1].endswith(" finish")
+    assert ended.verdict["score"] == told["class"]["verdict"]["score"]
+    assert [goal.text for goal in ended.result.goals] == [goal["text"] for goal in told["goals"]]
+    assert [rule.points for rule in ended.result.points] == [
+        item["points"] for item in told["score"]["items"]
+    ]
+    assert "Ziele" in ended.result.points[0].why, "in the language of the member"
+    assert f"{ended.verdict['score']:g} of 100 points. 0 of 2 goals met." in printed[end]
+    assert len(printed[end + 1 :]) == len(told["goals"]) + len(told["score"]["items"])

@@ -7,12 +7,22 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence
+from PySide6.QtGui import QCloseEvent, QKeySequence
 from PySide6.QtWidgets import QMenu, QTableView
 from pytestqt.qtbot import QtBot
 
 from app.classroom.acts import SENT_BACK, LogEntry
-from app.classroom.messages.team import MemberWelcome, RoleView, TeamRole
+from app.classroom.messages.team import (
+    MemberWelcome,
+    RoleView,
+    TeamDrillEnded,
+    TeamGoal,
+    TeamPoints,
+    TeamResult,
+    TeamRole,
+)
+from app.classroom.verdict import verdict
+from app.main_window.assembly import Assembly
 from app.main_window.team_desk import TeamDesk
 from app.view_models.offers import ActionTarget
 from app.view_models.picture import picture_of
@@ -21,12 +31,14 @@ from engine.drill.authoring.problems import ScenarioError
 from engine.drill.running.drill import Drill
 from engine.drill.team.rights import find_role
 from engine.drill.team.view import view
+from tests.app.main_window.conftest import Hands
 from tests.assertions import require
 from tests.children import child
 from tests.shipped_scenarios import load_shipped_scenario
 
 CABLE = load_shipped_scenario("team-cable")
 ORDER = "plug in the cable of PAY1"
+PROCESS_MS = 60_000
 
 
 class Team:
@@ -217,6 +229,42 @@ def test_desk_says_while_its_team_does_not_answer(qtbot: QtBot) -> None:
     assert (desk.state.text(), desk.is_over) == ("", False)
 
 
+@pytest.mark.parametrize("has_result", [True, False])
+def test_desk_shows_the_result_of_an_ended_team_and_sends_nothing_more(
+    qtbot: QtBot, has_result: bool
+) -> None:
+    team = Team()
+    desk, said = open_desk(qtbot, team, "dba")
+    team.show(desk, waits_for=["Manager"])
+    judged = verdict(CABLE, CABLE.seed, "practice", [LogEntry(1, 100, "finish", "", 0)])
+    result = TeamResult(
+        [TeamGoal("The tills work on PAY2", 12.0), TeamGoal("PAY1 is the mirror", None)],
+        [TeamPoints("Orders", 5.0, 20.0, "1 of 2 orders were confirmed.", "Read back each order.")],
+    )
+    desk.show_end(TeamDrillEnded(judged, result) if has_result else TeamDrillEnded(None))
+    panel = desk.panel
+    total = "0 of 100 points. 0 of 2 goals met." if has_result else "There is no result."
+    assert panel.result.text() == f"The team has ended. {total}"
+    assert desk.state.text() == "The team has ended."
+    model = panel.points.model()
+    cells = [str(model.index(0, column).data()) for column in range(4)]
+    rule = ["Orders", "5 / 20", "1 of 2 orders were confirmed.", "Read back each order."]
+    assert (panel.points.isHidden(), cells == rule) == (not has_result, has_result)
+    assert ("✓ The tills work on PAY2" in desk.duties.toPlainText()) is has_result
+    parts = (panel.begin, panel.line, panel.send, panel.read_back, panel.confirm, panel.hand)
+    assert not any(part.isEnabled() for part in parts)
+    assert panel.waiting.isHidden()
+    assert panel.start.isHidden()
+    require(desk.console.new_query("PAY2")).editor.replace_all("SELECT 1")
+    desk.console.run()
+    assert not require(desk.console.current).busy
+    desk.topology.requested.emit("pull-cable PAY2")
+    assert said == []
+    desk.show_connection(is_connected=False)
+    assert desk.is_over
+    assert desk.topology.acts.find_refusal("pull-cable PAY2") == "The team has ended."
+
+
 def test_no_sight_shows_the_whole_world() -> None:
     """A role that sees nothing gets a picture with names only."""
     drill = Drill(CABLE)
@@ -231,3 +279,31 @@ def test_a_host_that_does_not_send_the_world_is_refused() -> None:
     welcome = replace(Team().welcome("dba"), scenario="", text="", seed=0, mode="")
     with pytest.raises(ScenarioError):
         TeamDesk(welcome, None)
+
+
+def test_window_that_hosts_a_team_ends_it_for_all(hands: Hands, qtbot: QtBot) -> None:
+    """Closing the window asks first. *End the team* shows the result at the desk of each role."""
+    window = hands.window
+    teams = require(window.findChild(Assembly))._teams_of_window()
+    teams.hold("team-cable", "")
+    qtbot.waitUntil(lambda: teams._code is not None, timeout=PROCESS_MS)
+    code = require(teams._code)
+    teams.take(code.join_code, "Ann", "dba")
+    qtbot.waitUntil(lambda: teams.seat is not None and bool(teams.seat.time.text()), timeout=PROCESS_MS)
+    desk = require(teams.seat)
+    desk.panel.start_wanted.emit()
+    qtbot.waitUntil(lambda: desk.replica.drill.tick > 0, timeout=PROCESS_MS)
+    window.close_wanted.emit(closed := QCloseEvent())
+    box = require(window.irrevocable.box)
+    assert not closed.isAccepted()
+    assert "team" in box.text()
+    box.reject()
+    assert teams.is_holding
+    assert window.isVisible()
+    code.end.click()
+    hands.say_yes()
+    qtbot.waitUntil(lambda: not teams.is_holding, timeout=PROCESS_MS)
+    assert desk.panel.result.text().startswith("The team has ended. ")
+    assert desk.panel.points.table.rowCount() > 0
+    assert window.notice.text == "The team has ended. Its inputs are saved."
+    desk.close()

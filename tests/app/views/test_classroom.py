@@ -601,3 +601,21 @@ def test_keys_of_the_roster_watch_a_seat_write_to_it_and_pause_the_class(
     assert said == ["look 2", "freeze", "go"]
     qtbot.keyClick(board.tiles, Qt.Key.Key_M)
     assert (board.text.hasFocus(), board.who.currentText()) == (True, "to Seat 2, Bob")
+
+
+def test_actions_of_a_finished_seat_are_disabled_while_the_class_continues(board: ClassBoard) -> None:
+    board.show_board(board_of(tile(1, "Night", held=True, hand="Why?", hand_place=1), tile(2, "Bob")))
+    board.tiles.selectRow(0)
+    assert board.of_seat["give"].isEnabled()
+    assert not board.suggested.isHidden()
+    ended = {"ended_by": "asked"}
+    board.show_board(board_of(tile(1, "Night", held=True, hand="Why?", hand_place=1, verdict=ended)))
+    board.show_watched(1, 83.0, [])
+    assert not board.of_seat["give"].isEnabled()
+    assert board.suggested.isHidden()
+    assert board.watching.text().startswith("Watching")
+    board.send_to_watched("power-off SERVER_A")
+    assert board.answer.text() == "The run of this seat has ended."
+    board.tiles.selectRow(0)
+    assert board.selected_seat == 2, "the finished seat is the last one"
+    assert board.of_seat["take"].isEnabled()
