@@ -165,8 +165,8 @@ class Desk(QMainWindow):
                 self._middle = widget(view)
                 self.setCentralWidget(self._middle)
             view.requested.connect(self.requested)
-            self.view_created.emit(name, widget(view))
             self._give(name, view)
+            self.view_created.emit(name, widget(view))
         return self.views[name]
 
     def when_created(self, connect: Callable[[Kind], object], *names: str) -> None:
@@ -203,14 +203,14 @@ class Desk(QMainWindow):
         self._world, self._drill, self._parts = drill.world, drill, iter(())
         self._close_and_open()
         for name, view in self.views.items():
-            if not is_shown_drill or widget(view).isVisible():
+            if not is_shown_drill or self._is_in_front(name):
                 self._give(name, view)
 
     def show_moment(self, drill: Drill) -> None:
         """Show a past moment; hidden panels are updated when they are opened."""
         self._world, self._drill, self._parts = drill.world, drill, iter(())
         for name, view in self.views.items():
-            if widget(view).isVisible():
+            if self._is_in_front(name):
                 self._give(name, view)
 
     def _give(self, name: str, view: DeskView) -> None:
@@ -225,7 +225,7 @@ class Desk(QMainWindow):
         frames.
         """
         self._world = world
-        views = [view for view in self.views.values() if widget(view).isVisible()]
+        views = [view for name, view in self.views.items() if self._is_in_front(name)]
         if self._fast and len(world.databases()) >= TURNS_DATABASES and views:
             self._show_next(views, world)
         else:
@@ -233,11 +233,14 @@ class Desk(QMainWindow):
             for view in views:
                 view.show_world(world)
 
-    def set_covered(self, covered: bool) -> None:
-        """Hide the desk while a stage replaces it.
+    def _is_in_front(self, name: str) -> bool:
+        """Return whether the view *name* is on screen. Qt moves docks behind other tabs to negative coordinates."""
+        dock = self.docks.get(name)
+        is_behind = dock is not None and not dock.isFloating() and dock.geometry().right() < 0
+        return widget(self.views[name]).isVisible() and not is_behind
 
-        Afterwards every panel keeps its place and shows the latest world.
-        """
+    def set_covered(self, covered: bool) -> None:
+        """Hide the desk while a stage replaces it; afterwards every panel has its place and the latest world."""
         if covered and self._covered is None:
             self._covered = self.saveState(LAYOUT_VERSION)
             self.hide()
@@ -514,11 +517,8 @@ class Desk(QMainWindow):
         top_lefts = {dock.geometry().topLeft() for dock in self.docks.values() if dock.isVisible()}
         for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
             geometry = bar.geometry()
-            if (
-                bar.isVisible()
-                and geometry.y() >= 0
-                and geometry.bottomLeft() + QPoint(0, 1) not in top_lefts
-            ):
+            below = geometry.bottomLeft() + QPoint(0, 1)
+            if bar.isVisible() and geometry.y() >= 0 and below not in top_lefts:
                 bar.move(-geometry.width(), -geometry.height())
 
     def _show_title_bars(self) -> None:

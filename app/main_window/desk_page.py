@@ -283,13 +283,17 @@ class ViewConnection(WindowPart):
         explorer.dashboard_wanted.connect(self._open_dashboard)
 
     def _connect_selection(self, view: Charts | Monitor) -> None:
-        self._desk.part(Topology).database_chosen.connect(view.show_database)
+        topology = self._desk.part(Topology)
+        topology.database_chosen.connect(view.show_database)
+        if topology.opened_database:
+            view.show_database(topology.opened_database)
 
     def _connect_table(self, table: TopologyTable) -> None:
         topology = self._desk.part(Topology)
         table.share(topology.acts)
         topology.chosen.connect(table.choose)
         table.chosen.connect(topology.choose)
+        table.choose(topology.target())
 
     def _offer_text_back(self, name: str) -> None:
         text = tr("{window} is closed. “New query” lists its text.").format(window=name)

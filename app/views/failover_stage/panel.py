@@ -11,6 +11,10 @@ from app.widgets.signs import draw_mark, draw_text
 from app.words import formatting
 from app.words.language import tr
 
+INDENT: Final = 24.0
+"""Space for the mark of a row, in canvas units."""
+BESIDE: Final = 0.9
+"""Least scale of the text at which the value of a row is next to its name; below it a second line is used."""
 ROOMY: Final = 620.0
 """Least height in canvas units for the sentence about the published value in large text."""
 
@@ -142,10 +146,18 @@ class PanelPainter(CanvasPainter):
         if not far and len(view.rows) * tall <= end - y:
             rows = list(view.rows)
         gap = max(0.0, min(4.0 if far else 8.0, (end - y) / len(rows) - tall))
-        for row in rows:
+        room = right - left - INDENT - 8
+        least = self.style.least_share("body")
+        shares = [
+            min(1.0, room / (self.width_of(row.name, "bold") + self.width_of(row.text, "body") + 2))
+            for row in rows
+        ]
+        least_beside = max(BESIDE, least)
+        if sum(1 + (share < least_beside) for share in shares) * tall > end + 2 - y:
+            least_beside = least  # smaller text instead of a missing value
+        for row, share in zip(rows, shares, strict=True):
             if y + tall > end + 2:
                 return
-            indent = 24.0
             if row.sign is not None:
                 draw_mark(
                     self.painter,
@@ -157,10 +169,8 @@ class PanelPainter(CanvasPainter):
                 row.tone
             )
             name_width, wide = self.width_of(row.name, "bold"), self.width_of(row.text, "body") + 2
-            room = right - left - indent - 8
-            share = min(1.0, room / (name_width + wide))
-            is_beside = share >= max(0.9, self.style.least_share("body"))
-            name = QRectF(left + indent, y, name_width * share if is_beside else room, tall)
+            is_beside = share >= least_beside
+            name = QRectF(left + INDENT, y, name_width * share if is_beside else room, tall)
             self.text(row.name, name, "bold", colors.text)
             if not is_beside and y + 2 * tall > end + 2:
                 return  # the mark says whether it works

@@ -339,6 +339,8 @@ class Monitor(QWidget):
     @Slot(str)
     def show_database(self, database: str) -> None:
         """Choose this database."""
+        if self.databases.findData(database) < 0:
+            self._draw()  # a hidden view has no list yet
         self.databases.setCurrentIndex(max(0, self.databases.findData(database)))
 
     @Slot(object)

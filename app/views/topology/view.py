@@ -191,6 +191,11 @@ class Topology(VoicedCanvas):
         for link in self._scene.links.values():
             link.show_traffic(moving, self._phase_s, pings)
 
+    @property
+    def opened_database(self) -> str:
+        """Database whose copies are shown in full; empty: none."""
+        return self._opened if self._world is not None and self._opened in self._world.databases() else ""
+
     @Slot(str)
     def open_database(self, name: str) -> None:
         """Show the copies of database *name* in full on servers with cells; empty: of no database."""

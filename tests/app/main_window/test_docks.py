@@ -15,11 +15,16 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.main_window.desk import TURNS_DATABASES, Desk
+from app.view_models.offers import ActionTarget
 from app.views.help import text_of
+from app.views.monitor import Monitor
+from app.views.topology_table import TopologyTable
 from app.widgets import keys
 from app.widgets.docks import DOCKS, MIDDLE, NAMES, PLACES, PROFILES, Dock
 from engine.model import Group
+from tests.app.main_window.conftest import Hands
 from tests.open_window import OpenWindow
+from tests.screenshots import lab_of
 
 SLOTS = ("requested", "show_drill", "show_world", "add_events")
 
@@ -141,10 +146,17 @@ def test_in_a_fast_large_world_each_frame_updates_one_view(qtbot: QtBot) -> None
     qtbot.addWidget(desk)
     for place in DOCKS:
         desk.view(place.name)
+    desk.resize(1366, 768)
     desk.arrange("learner")
     desk.show()
-    seen = [view for view in views.values() if view.isVisible()]
+    QApplication.processEvents()
+    hidden = {name for name, dock in desk.docks.items() if dock.visibleRegion().isEmpty()}
+    seen = [view for name, view in views.items() if name not in hidden]
+    behind = [view for name, view in views.items() if view.isVisible() and name in hidden]
     assert views["charts"] in seen
+    assert behind, "Qt calls a panel behind another tab visible"
+    for view in views.values():
+        view.worlds.clear()
     large: Any = SimpleNamespace(databases=lambda: range(TURNS_DATABASES), availability={})
     frames = len(seen) + 2  # the charts need three frames
     desk.show_pace(running=True, fast=True)
@@ -156,6 +168,25 @@ def test_in_a_fast_large_world_each_frame_updates_one_view(qtbot: QtBot) -> None
     desk.show_pace(running=False, fast=True)  # paused: all views show that moment at once
     assert {len(view.worlds) for view in seen if view is not views["charts"]} == {2}
     assert len(views["charts"].worlds) == 4
+    assert not any(view.worlds for view in behind)
+    name = next(name for name, view in views.items() if view is behind[0])
+    desk.docks[name].raise_()
+    assert behind[0].worlds == [large], "it is up to date when it comes to the front"
+    QApplication.processEvents()
+
+
+def test_a_view_that_is_created_later_shows_the_current_selection(hands: Hands) -> None:
+    """Database, selected object and selected time of the run apply to views that are opened afterwards."""
+    window = hands.window
+    window.show_brief(lab_of(25))
+    window.start("lab")
+    hands.wait(1.0)
+    for name in ("monitor", "table"):
+        assert name not in window.desk.views
+    window.topology.choose(ActionTarget("server", ("SERVER_B",)))
+    window.topology.open_database("Sales007")
+    assert window.desk.part(Monitor).database == "Sales007"
+    assert window.desk.part(TopologyTable).target == ActionTarget("server", ("SERVER_B",))
 
 
 def test_resizing_the_window_keeps_the_proportions(qtbot: QtBot, window: OpenWindow) -> None:
