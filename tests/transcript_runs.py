@@ -2,7 +2,8 @@
 
 A block is a world (`lab [option=value …]`, see `start`, or one of WORLDS), or input lines without time, then
 `run SECONDS`, then `----` and the events. `show KIND …` and `hide KIND …` change the kinds of events. Refused
-inputs are listed with the reason.
+inputs are listed with the reason. After `read PACKAGE …`, a block lists all events, all changes of the world, and all
+results of the packages' public functions that differ from those of the block before (tests/readings.py).
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from engine.events import Event
 from engine.inputs import InputError
 from engine.model import Safety, World
 from engine.verbs.lines import parse_line
-from tests import recordings
+from tests import readings, recordings
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.cluster.worlds import build_cluster_world, fci_lab, pair
 from tests.engine.worlds import lab
 from tests.events import read_field
+from tests.readings import Readings
 
 SHOWN = ("detected", "state", "role", "witness", "trace", "errorlog", "service", "client", "availability", "failover",
          "log", "fault", "cluster")  # fmt: skip
@@ -73,6 +75,9 @@ def line_of(event: Event, kinds: Collection[str]) -> list[str]:
     if event.kind == "powershell":
         head = f"{event.t_s:.2f}{where} > {read_field(event, 'command')}"
         return [head, *(line.rstrip() for line in read_field(event, "output").splitlines() if line.strip())]
+    if "all" in kinds:
+        head = f"{event.t_s:.2f}{where} {event.kind}: {event.text}"
+        return [readings.shorten(f"{head} {readings.format_fields(event.data)}".rstrip())]
     if event.kind in kinds:
         return [f"{event.t_s:.2f}{where} {event.kind}: {event.text}"]
     return []
@@ -92,10 +97,13 @@ def record(text: str) -> str:
     world = lab()
     out: list[str] = []
     kinds = set(SHOWN)
+    packages: list[str] = []
+    previous: Readings = {}
     for block in text.split("\n\n"):
         asked = block.split("\n----")[0].rstrip().splitlines()
         happened: list[str] = []
         pending: list[str] = []
+        before = world.fork()
         for line in asked:
             word, _, rest = line.partition(" ")
             if line.startswith("#"):
@@ -110,6 +118,8 @@ def record(text: str) -> str:
                 kinds |= set(rest.split())
             elif word == "hide":
                 kinds -= set(rest.split())
+            elif word == "read":
+                packages, kinds, previous = rest.split(), {"all"}, {}
             elif word == "run":
                 for each in pending:
                     happened += apply(world, each)
@@ -118,6 +128,15 @@ def record(text: str) -> str:
                 ):
                     happened += line_of(event, kinds)
                 pending = []
+                if packages:
+                    now = {
+                        each: result
+                        for package in packages
+                        for each, result in readings.read_all(world, package)
+                    }
+                    happened += readings.changes(before, world)
+                    happened += readings.list_differences(previous, now)
+                    before, previous = world.fork(), now
             else:
                 pending.append(line)
         assert not pending, f"no run after {pending}"

@@ -1,7 +1,8 @@
 """Debriefs of whole runs as text. `pytest --rewrite` records them anew; review the diff.
 
-A file is `drill NAME [seed]`, then lines `SECONDS INPUT`, then `----` and the review, the report without its events,
-and the comparison with the reference run. Inputs that the drill refuses are listed with their reason.
+A file is `drill NAME [seed]`, then lines `SECONDS INPUT`, then `----` and the changes of the report before each input,
+then the review, the report without its events, and the comparison with the reference run. Inputs that the drill
+refuses are listed with their reason.
 """
 
 from __future__ import annotations
@@ -57,23 +58,32 @@ def format_lines(value: object, path: str = "") -> Iterator[str]:
                 yield from format_lines(each, f"{path}.{number}")
 
 
+def list_report(drill: Drill) -> list[str]:
+    return list(
+        format_lines({key: part for key, part in drill.report().items() if key not in LARGE}, "report")
+    )
+
+
 def play(text: str) -> tuple[Drill, list[str]]:
-    """Play the lines of a debrief; return the drill and the refused inputs with their reasons."""
+    """Play the lines of a debrief; return the drill, and refused inputs and changes of the report before each input."""
     head, *lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     _, name, *seed = head.split()
     scenario = small() if name == "small" else load_shipped_scenario(name)
     taken = Drill(scenario, int(seed[0]) if seed else None, DrillMode.PRACTICE)
-    refused = []
+    rows, previous = list[str](), set[str]()
     for line in lines:
         at_s, _, typed = line.partition(" ")
         run(taken, float(at_s))
+        now = list_report(taken)
+        rows += [f"before {line}", *(f"  {row}" for row in now if row not in previous)]
+        previous = set(now)
         try:
             taken.do(typed)
         except InputError as problem:
-            refused.append(f"refused: {typed}: {problem}")
+            rows.append(f"refused: {typed}: {problem}")
     if taken.ended_by is None:
         taken.advance_to(taken.end_tick or 0)
-    return taken, refused
+    return taken, rows
 
 
 def record(text: str) -> str:
@@ -81,7 +91,7 @@ def record(text: str) -> str:
     asked = text.split("\n----")[0]
     taken, lines = play(asked)
     lines += format_lines(review(taken).as_json(), "review")
-    lines += format_lines({key: part for key, part in taken.report().items() if key not in LARGE}, "report")
+    lines += list_report(taken)
     reference = play_reference(taken.scenario, taken.seed)
     parted = difference.find_first_difference(taken, reference)
     if parted is not None:

@@ -1,0 +1,281 @@
+"""Whole states for transcripts: all changes of a world, and the results of all public functions of a package.
+
+A function is called in a fork with combinations of the servers, databases, groups, nodes and other parts of the world
+that its parameters name. A row lists the arguments with a new result. A function that changes the world has the hash
+of all its results and changes instead.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import itertools
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
+from functools import cache
+from typing import Any, Final, get_type_hints
+
+from msgspec import Struct, structs
+
+from engine.cluster.roles import RoleKind
+from engine.events import Event
+from engine.inputs import InputError
+from engine.messages import SqlError
+from engine.model import (
+    AvailabilityGroup,
+    Client,
+    Cluster,
+    ClusterConfig,
+    ClusterRole,
+    Computer,
+    DatabaseCopy,
+    Group,
+    Instance,
+    Node,
+    World,
+)
+from engine.model.times import Key
+from engine.model.world import FieldUse, parts
+from engine.protocol.groups import GroupPolicy
+
+PARTS: Final = tuple(
+    name for name in parts(FieldUse.FORK) if name not in ("errorlog", "clusterlog", "contact_keys")
+)
+"""Parts that are compared; logs are events, too."""
+MOST_CALLS: Final = 20
+"""Number of combinations of arguments of a function, spread evenly over all."""
+LONGEST: Final = 120
+"""Characters of a value; the rest is shown by its hash."""
+
+Readings = dict[tuple[str, str], str]
+"""Result of each call: (function, arguments) -> text."""
+
+
+def shorten(text: str) -> str:
+    if len(text) <= LONGEST:
+        return text
+    return text[:LONGEST] + "…" + hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
+
+
+def format_value(value: object) -> str:
+    """Return the text of a value: the name of a part of the world, the fields of others."""
+    match value:
+        case float():
+            return f"{value:.4f}".rstrip("0").rstrip(".")
+        case DatabaseCopy():
+            return ".".join(value.key)
+        case Node() | Client() | Cluster() | ClusterRole():
+            return value.name
+        case Event():
+            return f"{value.tick} {value.kind} {value.server} {value.text}"
+        case Struct():
+            text = f"{type(value).__name__}({format_fields(value)})"
+        case str():
+            text = value
+        case Mapping():
+            text = "{" + ", ".join(f"{format_value(key)}: {format_value(value[key])}" for key in value) + "}"
+        case tuple() | list():
+            text = "[" + ", ".join(map(format_value, value)) + "]"
+        case set() | frozenset():
+            text = "{" + ", ".join(sorted(map(format_value, value))) + "}"
+        case Iterator():
+            return format_value(list(value))
+        case _:
+            text = repr(value)
+            assert " at 0x" not in text, text
+    return text
+
+
+def format_fields(data: Struct) -> str:
+    """Return the fields of a struct that are not empty."""
+    return ", ".join(f"{name}={format_value(each)}" for name, each in structs.asdict(data).items() if each)
+
+
+def _differences(name: str, before: object, after: object) -> Iterator[str]:
+    if before is after or before == after:
+        return
+    if isinstance(before, Struct) and type(before) is type(after):
+        for field in type(before).__struct_fields__:
+            yield from _differences(f"{name} {field}", getattr(before, field), getattr(after, field))
+    elif isinstance(before, dict) and isinstance(after, dict):
+        changed = [key for key in before | after if before.get(key) is not after.get(key)]
+        for key in sorted(changed, key=str):
+            label = ".".join(map(str, key)) if isinstance(key, tuple) else str(key)
+            yield from _differences(f"{name} {label}", before.get(key), after.get(key))
+    elif isinstance(before, (list, tuple, set)) and isinstance(after, type(before)):
+        before, after = (sorted(each) if isinstance(each, set) else each for each in (before, after))
+        yield from (shorten(f"{name} - {format_value(each)}") for each in before if each not in after)
+        yield from (shorten(f"{name} + {format_value(each)}") for each in after if each not in before)
+    elif before is None and isinstance(after, Struct):
+        yield shorten(f"{name} = {format_fields(after)}")
+    else:
+        yield shorten(f"{name} = {format_value(after)}")
+
+
+def changes(before: World, after: World) -> list[str]:
+    """Return all changed fields of all parts of a world, with their new values."""
+    pairs = ((name, getattr(before, name), getattr(after, name)) for name in PARTS)
+    return [row for name, old, new in pairs for row in _differences(name, old, new)]
+
+
+def _list_values(world: World) -> dict[object, dict[str, Any]]:
+    """Return the values of a parameter by its type, else by its name; each value has a label."""
+    servers = {name: name for name in world.instances}
+    nodes = {name: name for name in world.nodes or world.computers}
+    configs = [node.config for node in world.nodes.values()]
+    roles = {role.name: role for config in configs for role in config.roles}
+    databases = {name: name for name in world.databases()}
+    ticks = {"": max(0, world.tick - 100)}
+    values: dict[object, dict[str, Any]] = {
+        DatabaseCopy: {".".join(key): copy for key, copy in world.copies.items()},
+        Node: dict(world.nodes),
+        Client: dict(world.clients),
+        Cluster: dict(world.clusters),
+        ClusterRole: roles,
+        ClusterConfig: {node.name: node.config for node in world.nodes.values()},
+        AvailabilityGroup: {group.name: group for config in configs for group in config.groups},
+        Group: {str(guid): group for guid, group in world.groups.items()},
+        Instance: dict(world.instances),
+        Computer: dict(world.computers),
+        "key": {".".join(key): key for key in world.copies},
+        "database": databases,
+        "role": {name: name for name in roles},
+        "client": {name: name for name in world.clients},
+        "name": {name: name for name in (*roles, *nodes, *(() if roles else (*databases, *world.clients)))},
+    }
+    for name in (
+        "server",
+        "caller",
+        "acceptor",
+        "peer",
+        "host",
+        "me",
+        "primary",
+        "secondary",
+        "target",
+        "principal",
+        "witness",
+    ):
+        values[name] = servers
+    for name in ("node", "observer", "a", "b", "computer", "owner"):
+        values[name] = nodes
+    values["step"] = {f"step-{role.step}": role.step for role in roles.values()}
+    values["role_name"] = values["role"]
+    values["instance"], values["cluster"] = servers, {name: name for name in world.clusters}
+    values["resource"] = {each.name: each for role in roles.values() for each in role.resources}
+    for name in ("side_nodes", "members", "nodes", "living_nodes", "lost_nodes", "target_nodes", "partition"):
+        values[name] = {"all": tuple(nodes), "first": tuple(nodes)[:1]}
+    for name in ("guid", "group"):
+        values[name] = {str(guid): guid for guid in world.groups}
+    values["source"] = {str(number): number for number in world.sources}
+    values["stream"] = {str(number): number for number in world.streams}
+    for name in ("tick", "detected_tick", "since_tick", "failed_tick", "started_tick"):
+        values[name] = ticks
+    for name in ("kb", "upto_kb", "after_kb"):
+        values[name] = {"": 1000.0}
+    values["version"] = {"2012": 2012, "2022": 2022}
+    values["weight"] = {"0": 0, "1": 1}
+    values["number"] = values["port"] = values["minutes"] = values["count"] = values["level"] = values[
+        "seconds"
+    ] = values["threshold"] = {"": 7}
+    values["epoch"] = {"now": max((each.epoch for each in world.contacts.values()), default=1)}
+    values["path"] = {path: path for _, path in world.files}
+    values["drive"] = values["letter"] = {"": "D"}
+    values["page"] = {"": 200}
+    values["reason"] = values["cause"] = values["text"] = {"": "a reason"}
+    return values
+
+
+def _choose(values: dict[object, dict[str, Any]], param: object, kind: object) -> dict[str, Any]:
+    """Return the values of a parameter, each with its label."""
+    if param == "world":
+        return {"": None}
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return {member.name: member for member in kind}
+    if kind is bool:
+        return {"yes": True, "no": False}
+    return values.get("key" if kind == Key else kind) or values.get(param, {})
+
+
+@cache
+def _list_functions(
+    package: str,
+) -> list[tuple[str, Callable[..., object], tuple[tuple[object, object], ...]]]:
+    """Return name, function, and name and type of each required parameter, of functions and methods of policies."""
+    rows = []
+    parent = importlib.import_module(package)
+    for info in pkgutil.walk_packages(parent.__path__, f"{package}."):
+        module = importlib.import_module(info.name)
+        functions: list[tuple[str, Any]] = inspect.getmembers(module, inspect.isfunction)
+        for title, kind in inspect.getmembers(module, inspect.isclass):
+            if (
+                kind.__module__ == info.name
+                and issubclass(kind, (GroupPolicy, RoleKind))
+                and not inspect.isabstract(kind)
+            ):
+                functions += [
+                    (f"{title}.{name}", each) for name, each in inspect.getmembers(kind(), inspect.ismethod)
+                ]
+        for name, function in functions:
+            if function.__module__ != info.name or name.rpartition(".")[2].startswith("_"):
+                continue
+            hints = get_type_hints(function)
+            required = [
+                each for each in inspect.signature(function).parameters.values() if each.default is each.empty
+            ]
+            parameters = tuple((each.name, hints.get(each.name)) for each in required)
+            rows.append((f"{info.name.removeprefix('engine.')}.{name}", function, parameters))
+    return sorted(rows, key=lambda row: row[0])
+
+
+def _call(fork: World, function: Callable[..., object], arguments: Mapping[object, object]) -> str | None:
+    """Return the result of a function, or the error that it raises; None if the error is no answer to a player."""
+    try:
+        return format_value(
+            function(*[fork if name == "world" else value for name, value in arguments.items()])
+        )
+    except SqlError as problem:
+        return f"Msg {problem.args}"
+    except InputError as problem:
+        return str(problem)
+    except Exception:
+        return None
+
+
+def read_all(world: World, package: str) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield function and arguments, and the result, of the public functions of a package.
+
+    A function that changes the world has one result, the hash of all results and changes.
+    """
+    values, fork = _list_values(world), world.fork()
+    for name, function, parameters in _list_functions(package):
+        choices = [_choose(values, param, kind) for param, kind in parameters]
+        if not parameters or not all(choices):
+            continue
+        combinations = list(itertools.product(*(choice.items() for choice in choices)))
+        results, is_change = dict[tuple[str, str], str](), False
+        for each in combinations[:: len(combinations) // MOST_CALLS + 1]:
+            arguments = {param: value for (param, _), (_, value) in zip(parameters, each, strict=True)}
+            result = _call(fork, function, arguments)
+            effects = [*changes(world, fork), *map(format_value, fork.outbox)]
+            if effects:
+                fork, is_change = world.fork(), True
+            results[name, ",".join(filter(None, (text for text, _ in each)))] = "; ".join(
+                [result or "error", *effects]
+            )
+        if is_change:
+            text = "\n".join(f"{label} {result}" for (_, label), result in results.items())
+            yield (name, ""), f"changes {hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"
+        else:
+            yield from ((key, shorten(result)) for key, result in results.items())
+
+
+def list_differences(before: Readings, after: Readings) -> list[str]:
+    """Return a row for each new result of a function, with the arguments that have it."""
+    rows = dict[tuple[str, str], list[str]]()
+    for (name, label), result in after.items():
+        if before.get((name, label)) != result:
+            rows.setdefault((name, result), []).append(label)
+    return [f"{name}({' '.join(labels)}): {result}" for (name, result), labels in rows.items()]
