@@ -7,7 +7,6 @@ the mirror its unrestored log.
 from __future__ import annotations
 
 import hashlib
-import heapq
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, overload
 
@@ -402,7 +401,7 @@ def drop_monitoring(world: World, server: str) -> list[Message]:
     if job_of(world, server) is None:
         raise SqlError(32049)
     jobs.delete(world, server, JOB_NAME)
-    _disarm(world, server)
+    world.cancel_calls("monitor.run", server)
     return []
 
 
@@ -422,15 +421,10 @@ def _check_period(minutes: int) -> None:
 
 def arm(world: World, server: str) -> None:
     """Set the timer of the monitor job, if the server has one."""
-    _disarm(world, server)
+    world.cancel_calls("monitor.run", server)
     job = job_of(world, server)
     if job is not None:
         world.call_after(job.every_s, "monitor.run", server)
-
-
-def _disarm(world: World, server: str) -> None:
-    world.timers = [timer for timer in world.timers if (timer[2], timer[3]) != ("monitor.run", (server,))]
-    heapq.heapify(world.timers)
 
 
 def run_job(world: World, server: str) -> None:

@@ -15,7 +15,6 @@ from engine.protocol import (
     errorlog,
     files,
     groups,
-    jobs,
     logspace,
     options,
     snapshots,
@@ -185,7 +184,7 @@ def _remove(world: World, copy: DatabaseCopy, verb: str) -> None:
     if verb == "drop":
         commits.discard_copy(world, copy, commits.find_other_copies(world, copy))
     streams.stop_log(world, copy)
-    jobs.disarm_log_backup(world, key)
+    world.cancel_calls("log.backup", *key)
     del world.copies[key]
     world.all_dirty()
 

@@ -4,7 +4,6 @@ The white paper describes the practice [WP, preparing the mirror]: jobs are copi
 and the DBA enables them after a failover.
 """
 
-import heapq
 from typing import Final
 
 from msgspec.structs import replace
@@ -53,16 +52,10 @@ def runs(world: World, server: str, database: str, action: str) -> bool:
 
 def arm_log_backup(world: World, key: Key) -> None:
     """Set the timer of the log backups of a new copy."""
-    disarm_log_backup(world, key)
+    world.cancel_calls("log.backup", *key)
     copy = world.copies[key]
     if copy.log_backup_every_s > 0.0:
         world.call_after(copy.log_backup_every_s, "log.backup", *key)
-
-
-def disarm_log_backup(world: World, key: Key) -> None:
-    """Remove the timer of the log backups of a copy."""
-    world.timers = [timer for timer in world.timers if (timer[2], timer[3]) != ("log.backup", key)]
-    heapq.heapify(world.timers)
 
 
 def back_up_log(world: World, server: str, database: str) -> None:
