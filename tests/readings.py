@@ -54,6 +54,7 @@ Readings = dict[tuple[str, str], str]
 
 
 def shorten(text: str) -> str:
+    text = text.replace("\0", "\\0")
     if len(text) <= LONGEST:
         return text
     return text[:LONGEST] + "…" + hashlib.blake2b(text.encode(), digest_size=4).hexdigest()

@@ -1,6 +1,7 @@
 """Recorded tables and transcripts. `pytest --rewrite` records them anew; review the diff like code."""
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,9 @@ def check_text(path: Path, recorded: str, request: pytest.FixtureRequest) -> Non
     """Compare a recorded text with its file, or write the file anew."""
     if request.config.getoption("--rewrite"):
         path.write_text(recorded, encoding="utf-8", newline="\n")
-    assert recorded == path.read_text(encoding="utf-8")
+    lines = zip_longest(recorded.splitlines(), path.read_text(encoding="utf-8").splitlines())
+    differing = [f"now      {new}\nrecorded {old}" for new, old in lines if new != old]
+    assert not differing, "\n".join([path.name, *differing[:5]])
 
 
 def check_lines(path: Path, recorded: Iterable[str], request: pytest.FixtureRequest) -> None:

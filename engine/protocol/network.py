@@ -212,7 +212,7 @@ def close_contacts(world: World, guid: int, server: str) -> None:
 
 def drop_server(world: World, server: str) -> None:
     """Remove all connections of an instance that was stopped or restarted."""
-    for guid in sorted({guid for guid, owner, _ in world.contacts if owner == server}):
+    for guid in sorted(world.contact_keys):
         drop_contacts(world, guid, server)
 
 
