@@ -26,6 +26,7 @@ class CheckResult(Struct, frozen=True):
 
     name: str
     well: bool
+    """True if the check passed."""
     text: str
 
     def as_line(self) -> str:
@@ -47,7 +48,7 @@ def examine() -> Iterator[CheckResult]:
     yield from _qt()
     yield from _storage()
     yield _simulation()
-    yield _golden()
+    yield _check_golden_run()
     yield _network()
 
 
@@ -173,7 +174,7 @@ def export(target: Path) -> int:
     return export_profile(default_folder() / FILE_NAME, target)
 
 
-def _golden() -> CheckResult:
+def _check_golden_run() -> CheckResult:
     here, there = golden.play(), golden.load_recorded()
     if here == there:
         text = say("a recorded run replays identically on this computer")

@@ -125,7 +125,7 @@ class WindowSettings:
     def json(self, key: WindowSettingKey[str]) -> object:
         """Parse the text of a setting as JSON; None if invalid, nested too deeply, or with NaN or infinity."""
         try:
-            return json.loads(self.get(key), parse_constant=_no_number)
+            return json.loads(self.get(key), parse_constant=_refuse_constant)
         except (ValueError, RecursionError):
             return None
 
@@ -182,7 +182,7 @@ def _remove_objects(file: Path) -> None:
     except OSError:
         return  # Qt reports the problem
     lines = re.sub(rb"\\\r?\n", b"", text).splitlines(keepends=True)
-    harmless = [line for line in lines if not _OBJECT.search(_unescaped(line))]
+    harmless = [line for line in lines if not _OBJECT.search(_unescape(line))]
     if len(harmless) < len(lines) or (not text and file.stat().st_size):
         with contextlib.suppress(OSError):
             atomic_write.write(file, b"".join(harmless))
@@ -194,13 +194,13 @@ _OBJECT: Final = re.compile(rb"@(?:Variant|DateTime)\(")
 """Values that QSettings reads with QDataStream."""
 
 
-def _unescaped(line: bytes) -> bytes:
+def _unescape(line: bytes) -> bytes:
     """Unescape as QSettings does: without quotes, and with numeric characters decoded."""
     plain = re.sub(rb"\\x([0-9a-fA-F]{2})", lambda found: bytes([int(found[1], 16)]), line)
     return re.sub(rb"\\([0-7]{1,3})", lambda found: bytes([int(found[1], 8) & 255]), plain).replace(b'"', b"")
 
 
-def _no_number(literal: str) -> None:
+def _refuse_constant(literal: str) -> None:
     raise ValueError(literal)
 
 

@@ -63,7 +63,7 @@ def remainder(number: float, divisor: float) -> float:
     return -result if number < 0.0 else result
 
 
-def spaced(low: float, high: float, count: int) -> tuple[float, ...]:
+def space_geometrically(low: float, high: float, count: int) -> tuple[float, ...]:
     """Return *count* numbers from *low* to *high* in geometric progression."""
     inner_numbers = (low * power(high / low, index / (count - 1)) for index in range(1, count - 1))
     return (low, *inner_numbers, high)
@@ -79,7 +79,7 @@ def exp(x: float) -> float:
         return 0.0
     if x > 800.0:
         raise OverflowError("math range error")
-    return _as_float(_EXACT.exp(Decimal(x)))
+    return _to_float(_EXACT.exp(Decimal(x)))
 
 
 def log(x: float) -> float:
@@ -121,11 +121,11 @@ def power(base: float, exponent: float) -> float:
         return 0.0
     if logarithm > 800:
         raise OverflowError("math range error")
-    result = _as_float(_EXACT.exp(logarithm))
+    result = _to_float(_EXACT.exp(logarithm))
     return -result if base < 0.0 and exponent % 2.0 else result
 
 
-def _as_float(number: Decimal) -> float:
+def _to_float(number: Decimal) -> float:
     result = float(number)
     if math.isinf(result):
         raise OverflowError("math range error")
@@ -137,19 +137,19 @@ def _as_float(number: Decimal) -> float:
 
 def sin(x: float) -> float:
     """Return the sine. ValueError for infinity or NaN."""
-    return float(_sine(_reduced(x)))
+    return float(_sine(_reduce_angle(x)))
 
 
 def cos(x: float) -> float:
     """Return the cosine. ValueError for infinity or NaN."""
     if abs(x) <= fixed_point.ANGLE_MAX and (result := fixed_point.cos(x)) is not None:
         return result
-    return float(_sine(_EXACT.add(_reduced(x), _PI / 2)))
+    return float(_sine(_EXACT.add(_reduce_angle(x), _PI / 2)))
 
 
 def tan(x: float) -> float:
     """Return the tangent. ValueError for infinity or NaN."""
-    angle = _reduced(x)
+    angle = _reduce_angle(x)
     return float(_EXACT.divide(_sine(angle), _sine(_EXACT.add(angle, _PI / 2))))
 
 
@@ -190,7 +190,7 @@ def acos(x: float) -> float:
     return float(2 * _arc_tangent(half_sine))
 
 
-def _reduced(x: float) -> Decimal:
+def _reduce_angle(x: float) -> Decimal:
     """Return the angle reduced to one turn. ValueError for infinity or NaN."""
     if not abs(x) <= _ANGLE_MAX:
         raise ValueError("math domain error")

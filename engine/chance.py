@@ -50,7 +50,7 @@ class Chance(Struct):
 
     def lognormal(self, mean: float, relative_sd: float) -> float:
         """Return a positive number with the given mean and relative standard deviation."""
-        sigma, half_sigma2 = _of_logarithm(relative_sd)
+        sigma, half_sigma2 = _compute_log_parameters(relative_sd)
         return mean * exp(sigma * self.normal() - half_sigma2)
 
     def skip(self, count: int) -> None:
@@ -59,7 +59,7 @@ class Chance(Struct):
 
 
 @cache
-def _of_logarithm(relative_sd: float) -> tuple[float, float]:
+def _compute_log_parameters(relative_sd: float) -> tuple[float, float]:
     """Return the parameters of a lognormal number's logarithm: standard deviation and half the variance."""
     sigma2 = log(1.0 + relative_sd * relative_sd)
     return math.sqrt(sigma2), sigma2 / 2.0

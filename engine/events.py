@@ -119,6 +119,7 @@ class ClientData(EventData, frozen=True, gc=False, kw_only=True):
     kind: ClassVar[EventKind] = "client"
     client: str
     what: str
+    """Kind of change."""
     number: int | None = None
     spid: int | None = None
     without_service_s: float | None = None
@@ -130,6 +131,7 @@ class ClusterData(EventData, frozen=True, gc=False, kw_only=True):
     kind: ClassVar[EventKind] = "cluster"
     role: str | None = None
     what: str
+    """Kind of change."""
     node: str | None = None
     there: bool | None = None
     level: int | None = None
@@ -152,6 +154,7 @@ class DetectedData(EventData, frozen=True, gc=False, kw_only=True):
     kind: ClassVar[EventKind] = "detected"
     peer: str
     how: str
+    """Way in which the loss was detected."""
 
 
 class ErrorLogData(EventData, frozen=True, gc=False, kw_only=True):
@@ -204,6 +207,7 @@ class LogData(EventData, frozen=True, gc=False, kw_only=True):
 
     kind: ClassVar[EventKind] = "log"
     what: str
+    """Kind of change."""
     reuse_wait: str | None = None
     log_size_kb: float | None = None
 
@@ -286,6 +290,7 @@ class SessionData(EventData, frozen=True, gc=False, kw_only=True):
     kind: ClassVar[EventKind] = "session"
     window: str
     what: str
+    """Kind of change."""
     program: str | None = None
     to: str | None = None
     messages: Sequence[Row] | None = None
@@ -345,6 +350,7 @@ class TeamMessageData(EventData, frozen=True, gc=False, kw_only=True):
 
     to: str
     said: str | None = None
+    """Text of the message."""
 
 
 class CallData(TeamMessageData, frozen=True, gc=False, kw_only=True):

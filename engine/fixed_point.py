@@ -31,12 +31,12 @@ _PARTS: Final = 64
 """Number of parts of an exponent for which powers of two are stored."""
 
 
-def _scaled(number: Decimal) -> int:
+def _scale(number: Decimal) -> int:
     return int(_WIDE.multiply(number, _UNIT).to_integral_value())
 
 
-_LN2: Final = _scaled(_WIDE.ln(Decimal(2)))
-_HALF_PI: Final = _scaled(
+_LN2: Final = _scale(_WIDE.ln(Decimal(2)))
+_HALF_PI: Final = _scale(
     Decimal("1.57079632679489661923132169163975144209858469968755291048747229615390820314310449931")
 )
 _OF_AREA_TANGENT: Final = tuple(_UNIT // n for n in range(13, 0, -2))
@@ -59,12 +59,12 @@ def log(x: float) -> float | None:
     square, added = s * s >> BITS, 0
     for factor in _OF_AREA_TANGENT:
         added = (added * square >> BITS) + factor
-    return _nearest(exponent * _LN2 + _log_of_middle(part) + (s * added >> BITS - 1))
+    return _nearest(exponent * _LN2 + _compute_middle_log(part) + (s * added >> BITS - 1))
 
 
 @cache
-def _log_of_middle(part: int) -> int:
-    return _scaled(_WIDE.ln(_WIDE.divide(Decimal(2 * part + 1), Decimal(512))))
+def _compute_middle_log(part: int) -> int:
+    return _scale(_WIDE.ln(_WIDE.divide(Decimal(2 * part + 1), Decimal(512))))
 
 
 def exp(x: float) -> float | None:
@@ -72,7 +72,7 @@ def exp(x: float) -> float | None:
 
     It is the product of a power of two, a power for a part of an octave, and a series for the rest.
     """
-    number = _in_units(x)
+    number = _to_units(x)
     parts = number * _PARTS // _LN2
     rest, added = number - parts * _LN2 // _PARTS, 0
     for factor in _OF_EXPONENTIAL:
@@ -84,7 +84,7 @@ def exp(x: float) -> float | None:
 
 @cache
 def _power_of_two(part: int) -> int:
-    return _scaled(_WIDE.power(Decimal(2), _WIDE.divide(Decimal(part), Decimal(_PARTS))))
+    return _scale(_WIDE.power(Decimal(2), _WIDE.divide(Decimal(part), Decimal(_PARTS))))
 
 
 def cos(x: float) -> float | None:
@@ -92,7 +92,7 @@ def cos(x: float) -> float | None:
 
     The series uses the distance from the nearest quarter turn.
     """
-    number = _in_units(x)
+    number = _to_units(x)
     quarters = (number + _HALF_PI // 2) // _HALF_PI
     rest = number - quarters * _HALF_PI
     square, added = rest * rest >> BITS, 0
@@ -103,7 +103,7 @@ def cos(x: float) -> float | None:
     return _nearest(-added if (quarters + 1) & 2 else added, ANGLE_ERROR_BOUND)
 
 
-def _in_units(x: float) -> int:
+def _to_units(x: float) -> int:
     share, exponent = math.frexp(x)
     whole, places = int(share * LOG_MAX), exponent + BITS - 53
     return whole << places if places >= 0 else whole >> -places

@@ -91,6 +91,7 @@ class Wording(Struct, frozen=True):
 
     number: int
     since: int
+    """First version of SQL Server with this text."""
     severity: int
     logged: bool
     """is_event_logged: the message also goes into the ERRORLOG and the Windows application log."""

@@ -138,7 +138,12 @@ class Load:
     def dialing(self, invited: Invitation) -> connect:
         where = f"wss://{invited.host}:{invited.port}/"
         return connect(
-            where, ssl=certificate.of_seat(), proxy=None, compression=None, open_timeout=60, max_size=10**8
+            where,
+            ssl=certificate.create_seat_context(),
+            proxy=None,
+            compression=None,
+            open_timeout=60,
+            max_size=10**8,
         )
 
     async def instructor(self, database: Path) -> None:

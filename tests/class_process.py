@@ -152,7 +152,7 @@ class Stranger:
 async def _connect(invited: Invitation) -> ClientConnection:
     return await connect(
         f"wss://{invited.host}:{invited.port}/",
-        ssl=certificate.of_seat(),
+        ssl=certificate.create_seat_context(),
         proxy=None,
         compression=None,
         open_timeout=OPEN_S,

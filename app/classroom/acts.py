@@ -76,7 +76,7 @@ def effective(log: Iterable[LogEntry]) -> list[LogEntry]:
     return log_entries
 
 
-def answered(log: Sequence[LogEntry]) -> set[int]:
+def list_answered_instructions(log: Sequence[LogEntry]) -> set[int]:
     """Return the instructions that the run has answered.
 
     After a rewind they may be sent again, except rewinds.

@@ -46,7 +46,7 @@ class Admission:
         self._pace = pace
         self._class, self._record, self._writer, self._lines = the_class, record, writer, lines
         self._assignment, self._digest = what, what.digest
-        self._plan = plan.of_text(the_class.plan) if the_class.plan else None
+        self._plan = plan.parse_plan(the_class.plan) if the_class.plan else None
         self._draw_count = 0
         """Number of seats that were drawn into a group."""
         self._gate = RateLimiter(time.monotonic)

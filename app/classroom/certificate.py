@@ -21,7 +21,7 @@ def convert_to_der(pem: str) -> bytes:
     return ssl.PEM_cert_to_DER_cert(pem)
 
 
-def of_seat() -> ssl.SSLContext:
+def create_seat_context() -> ssl.SSLContext:
     """Build the TLS context of a seat.
 
     It accepts any certificate; `matches` then compares it with the host's.

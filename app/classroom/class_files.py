@@ -19,7 +19,7 @@ from app.classroom.acts import ACTS_MAX, LogEntry
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.models import ClassPart
 from app.classroom.record import ClassRecord
-from app.classroom.scenario import build_assignment, loaded
+from app.classroom.scenario import build_assignment, parse_scenario
 from app.classroom.seat_log import PARTS_MAX, InvalidSeatLogError, SeatAssignment
 from app.classroom.verdict import LogReplay, verdict
 from app.export.sheets import as_csv
@@ -116,7 +116,7 @@ def _write_part(
     if not seats and person is not None:
         raise InvalidSeatLogError(tr("seat {number} does not exist").format(number=person))
     groups, reflections = {seat.group_name for seat in seats}, record.reflections()
-    scenario = loaded(part.scenario_text, part.scenario_name)
+    scenario = parse_scenario(part.scenario_text, part.scenario_name)
     shared = {
         "scenario": part.scenario_name,
         "text": part.scenario_text,
@@ -180,7 +180,7 @@ def build_handout(record: ClassRecord) -> bytes:
     if the_class is None:
         raise InvalidSeatLogError(tr("this database contains no class"))
     return seat_log.format_handout(
-        build_assignment(the_class, loaded(the_class.scenario_text, the_class.scenario_name))
+        build_assignment(the_class, parse_scenario(the_class.scenario_text, the_class.scenario_name))
     )
 
 
@@ -202,7 +202,7 @@ def check_file(file: Path) -> Iterator[LogCheck]:
     if len(raw) > BYTES_MAX:
         raise InvalidSeatLogError(tr("{file} is too large").format(file=file))
     if raw[:4] == b"PK\x03\x04":
-        yield from _of_archive(raw, str(file))
+        yield from _read_archive(raw, str(file))
     elif raw.startswith(b'{"seat"'):
         assignment, acts = seat_log.parse(raw, str(file))
         log_check = _check_log(str(file), assignment, acts)
@@ -211,10 +211,10 @@ def check_file(file: Path) -> Iterator[LogCheck]:
             log_check.verdict["score"] = None
         yield log_check
     else:
-        yield _of_run(raw, str(file))
+        yield _read_run(raw, str(file))
 
 
-def _of_archive(raw: bytes, file: str) -> Iterator[LogCheck]:
+def _read_archive(raw: bytes, file: str) -> Iterator[LogCheck]:
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             members = {member.filename: member for member in archive.infolist()}
@@ -227,9 +227,9 @@ def _of_archive(raw: bytes, file: str) -> Iterator[LogCheck]:
             ]
             if "" not in parts:
                 raise KeyError(ARCHIVE)
-            logs_by_folder = [(folder, *_shared(archive, members, folder)) for folder in parts]
+            logs_by_folder = [(folder, *_read_shared_data(archive, members, folder)) for folder in parts]
             for folder, shared, claims in logs_by_folder:
-                yield from _of_part(archive, members, file, folder, shared, claims)
+                yield from _read_part(archive, members, file, folder, shared, claims)
     except InvalidSeatLogError:
         raise
     except BAD_ARCHIVE as why:
@@ -238,7 +238,7 @@ def _of_archive(raw: bytes, file: str) -> Iterator[LogCheck]:
         ) from why
 
 
-def _shared(
+def _read_shared_data(
     archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo], folder: str
 ) -> tuple[object, dict[object, dict[str, object]]]:
     """Return the data that all seats of a part share, and the row of its board for each seat."""
@@ -250,7 +250,7 @@ def _shared(
     return _strict(_member(archive, members[folder + ARCHIVE])), {row["seat"]: row for row in board}
 
 
-def _of_part(
+def _read_part(
     archive: zipfile.ZipFile,
     members: Mapping[str, zipfile.ZipInfo],
     file: str,
@@ -267,7 +267,7 @@ def _of_part(
         place = f"{file}/{escape_invisible(name)}"
         try:
             head, _, log = _member(archive, members[name], ACTS_MAX + 1).partition(b"\n")
-            fields = _object(head)
+            fields = _parse_object(head)
             header = json.dumps({**shared, "seat": fields.get("seat"), "name": fields.get("name")}).encode()
             assignment, acts = seat_log.parse(header + b"\n" + log, place)
         except (InvalidSeatLogError, *BAD_ARCHIVE) as problem:
@@ -306,7 +306,7 @@ def _visible(problem: BaseException) -> str:
     return escape_invisible(str(problem) or type(problem).__name__)
 
 
-def _object(raw: bytes) -> dict[str, object]:
+def _parse_object(raw: bytes) -> dict[str, object]:
     try:
         document = parse_json(raw)
     except ValueError:
@@ -336,7 +336,11 @@ def _check_log(file: str, assignment: SeatAssignment, acts: list[LogEntry]) -> L
     try:
         with guarded():
             log_verdict = verdict(
-                loaded(assignment.text, assignment.scenario), assignment.seed, assignment.mode, acts, OF_FILE
+                parse_scenario(assignment.text, assignment.scenario),
+                assignment.seed,
+                assignment.mode,
+                acts,
+                OF_FILE,
             )
     except (ScenarioError, InputError, UnplayableError) as problems:
         return LogCheck(file, assignment.seat, name, None, localize(str(problems)))
@@ -351,7 +355,7 @@ def _format_divergence(verdict_row: LogVerdict) -> str:
     )
 
 
-def _of_run(raw: bytes, file: str) -> LogCheck:
+def _read_run(raw: bytes, file: str) -> LogCheck:
     """Return a file of `run --json`, of the debrief or of `class join`. Raises RunFileError."""
     report, text = run_files.parse(raw, file)
     class_report: Row = report

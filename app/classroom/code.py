@@ -42,7 +42,7 @@ class Invitation(Struct, frozen=True):
     """HOST:PORT of the other hosts of the class."""
 
     def __str__(self) -> str:
-        code = grouped(self.secret + self.fingerprint)
+        code = format_code_groups(self.secret + self.fingerprint)
         return f"{code}@{','.join(self.addresses)}" if self.host else code
 
     @property
@@ -76,7 +76,7 @@ def _letters(bits: int, count: int) -> str:
     return "".join(LETTERS[bits >> 5 * place & 31] for place in reversed(range(count)))
 
 
-def grouped(code: str) -> str:
+def format_code_groups(code: str) -> str:
     """Return the code in groups of letters, for reading aloud."""
     return "-".join(code[start : start + GROUP] for start in range(0, len(code), GROUP))
 

@@ -143,7 +143,7 @@ async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnectio
         host = dial_target(host)
         dialing = connect(
             f"wss://{host}:{port}/",
-            ssl=certificate.of_seat(),
+            ssl=certificate.create_seat_context(),
             proxy=None,
             compression=None,
             max_size=WELCOME_BYTES_MAX,

@@ -14,7 +14,7 @@ from app.classroom.divergences import ClassDivergence, SeatAction, SeatHistory, 
 from app.classroom.messages.replies import ClassMark, LogVerdict, ReplayChoice, ReplayMoment, ReplayMoments
 from app.classroom.models import ClassPart
 from app.classroom.record import ERASED, ClassRecord
-from app.classroom.scenario import loaded
+from app.classroom.scenario import parse_scenario
 from app.classroom.verdict import LogReplay, build_failed_verdict, is_instructor_input
 from app.export.page import page
 from app.export.source import source_of
@@ -64,6 +64,7 @@ class MistakeMade(Struct, frozen=True):
     """Mistake of one seat."""
 
     what: str
+    """Action or omission that cost points."""
     better: str
     points: float
 
@@ -403,4 +404,4 @@ def _key(item: Input) -> str:
 
 @cache
 def _scenario(text: str, name: str) -> Scenario:
-    return loaded(text, name)
+    return parse_scenario(text, name)

@@ -25,7 +25,7 @@ def build_connection(address: str) -> connect:
     """Build a connection to HOST:PORT. The certificate is compared afterwards."""
     return connect(
         f"wss://{address}/",
-        ssl=certificate.of_seat(),
+        ssl=certificate.create_seat_context(),
         proxy=None,  # the class is on the local network
         compression=None,
         max_size=WELCOME_BYTES_MAX,

@@ -10,7 +10,7 @@ from app.classroom.messages.codec import HAND_MAX, REFLECTION_MAX
 from app.classroom.messages.replies import InstructionMessage, SeatWelcome
 from app.classroom.messages.requests import Reflect
 from app.classroom.models import INJECT
-from app.classroom.scenario import loaded
+from app.classroom.scenario import parse_scenario
 from app.classroom.seat import MARK_TICKS
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_assignment, folder_of
 from app.classroom.seat_orders import SeatOrders
@@ -95,7 +95,7 @@ class GuiSeat:
             self.link.wake()
         assignment = seat_log.given
         assert assignment is not None
-        drill = Drill(loaded(assignment.text, assignment.scenario), assignment.seed, assignment.mode)
+        drill = Drill(parse_scenario(assignment.text, assignment.scenario), assignment.seed, assignment.mode)
         self._history = History(drill)
         tick = seat_log.acts[-1].tick if seat_log.acts else 0
         if not (drill.terms.rewind and seat_log.acts):  # in an exam a restart gives no time back

@@ -25,7 +25,7 @@ from app.classroom.conversation import (
     receive_request,
     send_message,
 )
-from app.classroom.instructions import InstructionBook, answered, as_message, check_answers, list_due
+from app.classroom.instructions import InstructionBook, check_answers, create_message, list_due, list_settled
 from app.classroom.live_board import LiveBoard
 from app.classroom.messages import requests
 from app.classroom.messages.codec import LATER, REFUSED, ProtocolError
@@ -43,7 +43,7 @@ from app.classroom.peer_hosts import PeerHosts
 from app.classroom.rate_limit import is_same_secret
 from app.classroom.record import ClassRecord
 from app.classroom.replay_verifier import ReplayVerifier
-from app.classroom.scenario import build_assignment, loaded
+from app.classroom.scenario import build_assignment, parse_scenario
 from app.classroom.seat_attention import SeatAttention
 from app.classroom.seat_log import build_welcome
 from app.classroom.seat_state import SeatState, select_seats, state_of
@@ -80,7 +80,7 @@ class ClassHost:
         self._parts = record.parts()
         self._bus = bus
         self._class = the_class
-        self._scenario = loaded(the_class.scenario_text, the_class.scenario_name)
+        self._scenario = parse_scenario(the_class.scenario_text, the_class.scenario_name)
         self._judge = ReplayVerifier(
             the_class, self._log_of, self._store_verdict, self._store_reachable_points
         )
@@ -92,7 +92,7 @@ class ClassHost:
             self._initialize_seat(line, record.acts(number))
         self._assignment = build_assignment(the_class, self._scenario)
         """Assignment that every seat plays."""
-        self._reflect = bool(the_class.plan) and plan.of_text(the_class.plan).reflect
+        self._reflect = bool(the_class.plan) and plan.parse_plan(the_class.plan).reflect
         self._board = LiveBoard(the_class, len(self._parts), self._lines, self._instructions, self.pace)
         self._board.marks = record.marks()
         self._admission = Admission(the_class, self._assignment, record, self._writer, self._lines, self.pace)
@@ -255,7 +255,7 @@ class ClassHost:
     def _initialize_seat(self, line: SeatState, log: Sequence[LogEntry]) -> None:
         """Initialize the seat with *log*, all that the record has of it."""
         line.letters = sum(len(act.line) for act in log)
-        line.answered = answered(log, self._instructions.select_for(line))
+        line.answered = list_settled(log, self._instructions.select_for(line))
 
     async def _catch_up(self, line: SeatState) -> None:
         """Read stored entries of this seat that another host or an unconfirmed write added."""
@@ -323,7 +323,7 @@ class ClassHost:
         """Confirm the rewind of a seat: prepared instructions come again, and its observers see it."""
         log = await self._writer.read(self._record.acts, line.number)
         line.tick = line.last_tick
-        line.answered = answered(log, self._instructions.select_for(line))
+        line.answered = list_settled(log, self._instructions.select_for(line))
         line.sent_instructions &= line.answered
         line.progress = SeatSpeed()
         await self._instruct(line)
@@ -339,7 +339,7 @@ class ClassHost:
                 and line.socket is not None
             ):
                 line.sent_instructions.add(instruction.number)
-                await send_message(line.socket, as_message(instruction))
+                await send_message(line.socket, create_message(instruction))
 
     async def _send_instruction(self, message: requests.Instruct) -> None:
         if message.what == INJECT:

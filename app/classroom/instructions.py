@@ -79,7 +79,7 @@ def check_answers(
                         number=act.number, kind=kind
                     )
                 )
-            if act.instruction in answered(log, instructions_of_seat):
+            if act.instruction in list_settled(log, instructions_of_seat):
                 raise LogMismatchError(
                     tr("input {number} answers an instruction that is already answered").format(
                         number=act.number
@@ -100,7 +100,7 @@ def is_answer(act: LogEntry, instruction: ClassInstruction) -> bool:
     )
 
 
-def answered(log: Sequence[LogEntry], instructions: Iterable[ClassInstruction]) -> set[int]:
+def list_settled(log: Sequence[LogEntry], instructions: Iterable[ClassInstruction]) -> set[int]:
     """Return instructions that a seat with *log* does not receive again."""
     instructions_by_number = {instruction.number: instruction for instruction in instructions}
     answers = [
@@ -116,13 +116,15 @@ def answered(log: Sequence[LogEntry], instructions: Iterable[ClassInstruction]) 
         for class_instruction in instructions_by_number.values()
         if class_instruction.tick is not None
     }
-    return {act.instruction for act in answers if act.instruction} - (timed - acts.answered(answers))
+    return {act.instruction for act in answers if act.instruction} - (
+        timed - acts.list_answered_instructions(answers)
+    )
 
 
 def list_due(instructions: InstructionBook, seat: Respondent) -> list[InstructionMessage]:
     """List instructions with a time up to that of the seat that it has not answered, in the order of time."""
     messages = [
-        as_message(class_instruction)
+        create_message(class_instruction)
         for class_instruction in instructions.select_for(seat)
         if class_instruction.tick is not None
         and class_instruction.kind != BACK
@@ -132,6 +134,6 @@ def list_due(instructions: InstructionBook, seat: Respondent) -> list[Instructio
     return sorted(messages, key=lambda one: (one.tick or 0, one.number))
 
 
-def as_message(instruction: ClassInstruction) -> InstructionMessage:
+def create_message(instruction: ClassInstruction) -> InstructionMessage:
     """Return the instruction as a message to a seat."""
     return InstructionMessage(instruction.number, instruction.kind, instruction.tick, instruction.text)

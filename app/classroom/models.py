@@ -33,6 +33,7 @@ class ClassPart(Base):
     plan: Mapped[str]  # lesson plan in TOML, unchanged
     state: Mapped[str] = mapped_column(default=RUNNING)
     until: Mapped[int | None]  # tick at which every seat stops; None: no such tick
+    """Tick at which all seats stop; None: no limit."""
     break_until: Mapped[float | None]  # UTC in seconds since 1970; the class continues automatically then
     clock_speed: Mapped[
         float | None
@@ -63,7 +64,9 @@ class Seat(Base):
     tick: Mapped[int] = mapped_column(default=0)
     group_name: Mapped[str] = mapped_column(default="")
     stopped: Mapped[bool] = mapped_column(default=False)  # the seat is frozen on its own
+    """True if the instructor has frozen the seat."""
     until: Mapped[int | None]  # tick at which the seat stops; overrides that of the class
+    """Tick at which the seat stops; None: no limit."""
     taken: Mapped[bool] = mapped_column(default=False)  # the instructor has taken control
     version: Mapped[str] = mapped_column(default="")  # version of the seat; empty if it was never reported
 
@@ -109,4 +112,5 @@ class KeptReflection(Base):
     part: Mapped[int] = mapped_column(primary_key=True)
     happened: Mapped[str]
     otherwise: Mapped[str]
+    """Answer to the question what the person would do otherwise."""
     expected_score: Mapped[float | None]

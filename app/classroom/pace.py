@@ -53,8 +53,11 @@ class PacedSeat(Protocol):
     tick: int
     group: str
     stopped: bool
+    """True if the instructor has frozen the seat."""
     until: int | None
+    """Tick at which the seat stops; None: no limit."""
     over: bool
+    """True if the seat's run has ended."""
     progress: SeatSpeed
 
 

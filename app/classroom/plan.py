@@ -173,7 +173,7 @@ class LessonPlan(PlanSection):
         return block[block_offset]
 
 
-def of_text(text: str) -> LessonPlan:
+def parse_plan(text: str) -> LessonPlan:
     """Return a plan as a record keeps it. Raises TOMLDecodeError, ValidationError."""
     return LessonPlan.model_validate(tomllib.loads(text))
 
@@ -193,7 +193,7 @@ def read(file: Path) -> tuple[LessonPlan, str]:
         raise InvalidPlanError(tr("{file} exceeds the size limit of a plan").format(file=file))
     try:
         text = raw.decode("utf-8-sig")
-        plan = of_text(text)
+        plan = parse_plan(text)
     except UnicodeDecodeError as problem:
         raise InvalidPlanError(tr("{file} is not UTF-8 text").format(file=file)) from problem
     except tomllib.TOMLDecodeError as problem:

@@ -64,7 +64,7 @@ def reference(run: SeatRun, input_count: int) -> None:
         run_to_completion(playing(run, [], default_end(drill, drill.tick)))
 
 
-def typed(lines: TextIO, refuse: Callable[[str], object]) -> Callable[[SeatRun, int], None]:
+def create_typing_player(lines: TextIO, refuse: Callable[[str], object]) -> Callable[[SeatRun, int], None]:
     """Return a player that applies each line when it arrives, until the run or the input ends."""
     input_lines: SimpleQueue[str | None] = SimpleQueue()
 

@@ -18,7 +18,7 @@ from app.classroom.divergences import ClassDivergence, DivergenceChoice
 from app.export import curve_svg
 from app.export.body import Markup, escape_text, heading, link, paragraph, table
 from app.export.page import document
-from app.export.sheets import WORTH_COLUMNS, as_csv, of_move
+from app.export.sheets import WORTH_COLUMNS, as_csv, build_move_row
 from app.export.source import map_choices
 from app.view_models import value_curve
 from app.words import formatting
@@ -240,7 +240,7 @@ def _format_divergence(divergence: ClassDivergence) -> str:
         for choice in divergence.choices
     ]
     head = (tr("What they did next"), tr("Seats"), tr("Seat numbers"), tr("Average points"))
-    caption = tr("Repeat from there: back all {time}").format(time=_typed(divergence.tick))
+    caption = tr("Repeat from there: back all {time}").format(time=_format_console_time(divergence.tick))
     return heading(3, text) + table(caption, head, rows)
 
 
@@ -259,7 +259,7 @@ def _marks(review: ClassReview) -> Iterator[str]:
         yield table(tr("Time in the run of a seat"), (tr("Time"), tr("Seat"), tr("Text")), rows)
 
 
-def _typed(tick: Tick) -> str:
+def _format_console_time(tick: Tick) -> str:
     """Format a time for the console, one second earlier, before any input of that moment."""
     return f"{max(0, tick - TICKS_PER_S) / TICKS_PER_S:g}"
 
@@ -277,7 +277,7 @@ def _curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
             draw(f"curve-{seat.number}", curve_svg.draw_small(account, end)),
             _accuracy(seat, account),
             "\n".join(list_losses(seat, account)) or tr("none"),
-            _no_return(seat, account),
+            _format_point_of_no_return(seat, account),
         )
         for seat, account in weighed
     ]
@@ -318,7 +318,7 @@ def list_losses(seat: SeatReview, account: Account) -> Iterator[str]:
             yield f"{description}: {value_curve.format_cost(move)}"
 
 
-def _no_return(seat: SeatReview, account: Account) -> str:
+def _format_point_of_no_return(seat: SeatReview, account: Account) -> str:
     chance = account.last_chance
     if chance is not None:
         return f"{moment(chance.tick)}  {value_curve.format_last_chance(chance, map_choices(seat.answers))}"
@@ -458,7 +458,7 @@ def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
             (
                 seat.number, seat.name, seat.group, seat.verdict["score"], seat.verdict["downtime_s"],
                 seat.lost_transactions, len(seat.actions), seat.verdict["sent_back"], seat.verdict["t_s"],
-                seat.verdict["ended_by"], seat.verdict["parted_t_s"], *_weighed(seat.account),
+                seat.verdict["ended_by"], seat.verdict["parted_t_s"], *_list_account_figures(seat.account),
                 seat.verdict["instructor_inputs"], " ".join(seat.verdict["instructor_goals"]),
                 review.versions.get(seat.number, ""),
             )
@@ -467,7 +467,7 @@ def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
     )  # fmt: skip
     weighed = [(seat, seat.account) for seat in review.seats if seat.account is not None]
     if weighed:
-        moves = ((seat.number, *of_move(move)) for seat, account in weighed for move in account.moves)
+        moves = ((seat.number, *build_move_row(move)) for seat, account in weighed for move in account.moves)
         yield "worth.csv", as_csv(("seat", *WORTH_COLUMNS), moves)
     reflections = [(seat, seat.reflection) for seat in review.seats if seat.reflection is not None]
     if reflections:
@@ -533,7 +533,7 @@ def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
     )
 
 
-def _weighed(account: Account | None) -> tuple[float | None, float | None]:
+def _list_account_figures(account: Account | None) -> tuple[float | None, float | None]:
     """Return accuracy, and the point of no return in seconds."""
     if account is None:
         return None, None

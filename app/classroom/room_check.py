@@ -15,7 +15,7 @@ from app.classroom.dialing import WrongHostError, dial
 from app.classroom.messages.codec import ProtocolError, encode
 from app.classroom.messages.replies import TO_SEAT, SeatWelcome
 from app.classroom.messages.requests import JoinProbe
-from app.classroom.scenario import loaded
+from app.classroom.scenario import parse_scenario
 from app.words.language import mark, tr
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.running.drill import Drill
@@ -80,7 +80,7 @@ async def _check_test_seat(invitation: Invitation) -> RoomFinding:
             welcome = TO_SEAT.read(await socket.recv())
         if not isinstance(welcome, SeatWelcome):
             raise ProtocolError(welcome.kind)
-        Drill(loaded(welcome.text, welcome.scenario), welcome.seed, welcome.mode)
+        Drill(parse_scenario(welcome.text, welcome.scenario), welcome.seed, welcome.mode)
     except ConnectionClosed as end:
         reason = end.rcvd.reason if end.rcvd is not None else ""
         return RoomFinding(tr("The test seat was refused: {reason}").format(reason=reason), False)

@@ -30,10 +30,10 @@ def text_for_seat(scenario: Scenario, mode: DrillMode) -> str:
 
 def text_without_answers(scenario: Scenario) -> str:
     """Return the text of *scenario* without solution, hints, notes and right answers. Its world is the same."""
-    return tomlkit.dumps(_without_answers(scenario))
+    return tomlkit.dumps(_remove_answers(scenario))
 
 
-def _without_answers(scenario: Scenario) -> dict[str, object]:
+def _remove_answers(scenario: Scenario) -> dict[str, object]:
     data = {key: part for key, part in tomllib.loads(scenario.text).items() if key not in LEFT_OUT}
     for inject in data.get("timeline", ()):
         inject.pop("note", None)
@@ -74,6 +74,6 @@ def build_assignment(the_class: ClassPart, scenario: Scenario) -> SeatAssignment
     )
 
 
-def loaded(text: str, name: str) -> Scenario:
+def parse_scenario(text: str, name: str) -> Scenario:
     """Parse a scenario that was received or stored. Raises ScenarioError."""
     return load_scenario(text, f"{name}.toml")

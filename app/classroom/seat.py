@@ -23,7 +23,7 @@ from app.classroom.messages.replies import (
     VerdictMessage,
 )
 from app.classroom.models import INJECT, MESSAGE
-from app.classroom.scenario import loaded
+from app.classroom.scenario import parse_scenario
 from app.classroom.seat_log import SeatAssignment, SeatLog
 from app.classroom.seat_orders import HELD, WATCHED, SeatOrders, format_rewind
 from app.classroom.verdict import NOT_IN_A_CLASS
@@ -73,7 +73,7 @@ class SeatRun:
         """
         assignment = kept.given
         assert assignment is not None, "the host has said what is played"
-        self._scenario = loaded(assignment.text, assignment.scenario)
+        self._scenario = parse_scenario(assignment.text, assignment.scenario)
         self.drill = Drill(self._scenario, assignment.seed, assignment.mode)
         self.verdict: LogVerdict | None = None
         """Host's verdict on the whole log."""

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from app.classroom.acts import LogEntry, answered
+from app.classroom.acts import LogEntry, list_answered_instructions
 from app.classroom.messages.replies import (
     Attention,
     ClassClock,
@@ -50,7 +50,7 @@ class SeatOrders:
 
     def read_answers(self, log: Sequence[LogEntry]) -> None:
         """Read from *log* which instructions were carried out. A rewind may have removed some."""
-        self.answered = answered(log)
+        self.answered = list_answered_instructions(log)
 
     def apply(self, message: ToSeat) -> None:
         """Follow a message of the host; other kinds change nothing."""

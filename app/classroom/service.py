@@ -303,7 +303,7 @@ def has_live_host(the_class: ClassPart) -> bool:
         try:
             with (
                 socket.create_connection(target, OPEN_S) as dialed,
-                certificate.of_seat().wrap_socket(dialed) as talking,
+                certificate.create_seat_context().wrap_socket(dialed) as talking,
             ):
                 if talking.getpeercert(binary_form=True) == own_der:
                     return True

@@ -53,10 +53,10 @@ def _begin(text: str, name: str, seed: int, mode: str) -> None:
     threading.Thread(target=_end_if_stuck, daemon=True).start()
     with suppress(AttributeError):  # not available on Windows
         os.nice(NICE)
-    from app.classroom.scenario import loaded
+    from app.classroom.scenario import parse_scenario
     from app.classroom.verdict import LogReplay
 
-    _unplayed = LogReplay(loaded(text, name), seed, mode)
+    _unplayed = LogReplay(parse_scenario(text, name), seed, mode)
 
 
 def _replay_seats(logs: Mapping[int, Sequence[LogEntry]]) -> dict[int, LogVerdict]:

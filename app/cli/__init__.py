@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from app.cli import bundles, checks, classes, lists, measures, par, runs, serve, support, sweep
-from app.cli.terms import UsageError, check_file, loaded
+from app.cli.terms import UsageError, check_file, load_named_scenario
 from app.exit_codes import UNUSABLE
 from app.files.scenario_files import ScenarioNotFoundError
 from engine.drill.authoring.problems import ScenarioError
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str], open_window: OpenWindow) -> int:
         if options.command is None:
             return open_window(None)
         if options.command == "drill":
-            return open_window(loaded(options.scenario))
+            return open_window(load_named_scenario(options.scenario))
         for result in (getattr(options, "json", None), getattr(options, "plot", None)):
             if isinstance(result, str):
                 check_file(result)

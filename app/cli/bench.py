@@ -59,6 +59,7 @@ class BenchmarkFigure(Struct, frozen=True):
     value: float | str
     unit: str
     against: str
+    """Model or workload with which the figure is compared."""
     ratio: float | None
 
     def as_json(self) -> dict[str, object]:

@@ -171,11 +171,15 @@ def _remove(options: argparse.Namespace) -> int:
     return AS_ASKED
 
 
-def _accepted(options: argparse.Namespace) -> int:
+def _list_accepted(options: argparse.Namespace) -> int:
     from app.files import accepted_files  # imports the database layer
 
     with _profile() as profile:
-        texts = accepted_files.list_foreign(accepted_files.remembered(profile)) if profile is not None else []
+        texts = (
+            accepted_files.list_foreign(accepted_files.list_accepted_texts(profile))
+            if profile is not None
+            else []
+        )
     for entry in texts:
         title = escape_invisible(entry.title).replace("\n", " ") or "title unknown"
         author = escape_invisible(entry.author).replace("\n", " ")
@@ -189,7 +193,7 @@ def _forget(options: argparse.Namespace) -> int:
     if bool(options.sha256) == options.all:
         raise UsageError("give the SHA-256 of a file, as `bundle accepted` prints it, or --all")
     with _profile() as profile:
-        texts = accepted_files.remembered(profile) if profile is not None else []
+        texts = accepted_files.list_accepted_texts(profile) if profile is not None else []
         accepted_texts = _select_by_digest(accepted_files.list_foreign(texts), options.sha256)
         if profile is not None and accepted_texts:
             accepted_files.save_entries(
@@ -237,7 +241,7 @@ def _profile() -> Iterator[Profile | None]:
 
 
 _DO: Final = {
-    "make": _make, "show": _show, "add": _add, "list": _list, "remove": _remove, "accepted": _accepted,
+    "make": _make, "show": _show, "add": _add, "list": _list, "remove": _remove, "accepted": _list_accepted,
     "forget": _forget,
 }  # fmt: skip
 COMMANDS: Final = {f"bundle {name}": partial(_run, do) for name, do in _DO.items()}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import asdict
 
-from app.cli.terms import UsageError, loaded, write_json
+from app.cli.terms import UsageError, load_named_scenario, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import atomic_write
 from app.files.folders import default_folder
@@ -72,7 +72,7 @@ def _host(options: argparse.Namespace) -> int:
             plan, text = read(Path(options.plan))
         elif options.scenario is not None:
             plan = LessonPlan(scenario=options.scenario, mode=options.mode or "practice", seed=options.seed)
-        part_list = service.new_parts(plan, text, loaded) if plan is not None else []
+        part_list = service.new_parts(plan, text, load_named_scenario) if plan is not None else []
         with closing(ClassRecord(_locate_database(options))) as record:
             if options.nats is not None and not record.shared:
                 raise UsageError(
@@ -118,11 +118,11 @@ def _team(options: argparse.Namespace) -> int:
             folder = folder_of(invited) / f"team-{name.encode().hex()}"
             world = _build_team_world(folder, options)
             attended = team_server.hold(
-                folder, world, lambda: worlds.in_class(invited, name, world, options.speed), options.listen,
+                folder, world, lambda: worlds.play_in_class(invited, name, world, options.speed), options.listen,
                 partial(print, flush=True),
             )  # fmt: skip
         else:
-            scenario = loaded(options.what)
+            scenario = load_named_scenario(options.what)
             if not scenario.team:
                 raise UsageError(f"{options.what} has no team")
             name = options.name or f"{datetime.now():%Y-%m-%d %H-%M-%S}"
@@ -245,7 +245,7 @@ def _player(options: argparse.Namespace) -> Player:
         return players.inputs(inputs)
     if options.player is not None:
         return players.reference
-    return players.typed(sys.stdin, lambda why: print(why, file=sys.stderr, flush=True))
+    return players.create_typing_player(sys.stdin, lambda why: print(why, file=sys.stderr, flush=True))
 
 
 def _format_report(report: SeatReport) -> list[str]:
@@ -273,11 +273,11 @@ def _verify(options: argparse.Namespace) -> int:
         write_json([asdict(log_check) for log_check in log_checks], options.json)
     if options.json != "-":
         for one in log_checks:
-            print(f"{one.file}: {one.name}: {one.problem or _verified(one.verdict)}")
+            print(f"{one.file}: {one.name}: {one.problem or _describe_verdict(one.verdict)}")
     return ANSWER_IS_NO if any(log_check.problem for log_check in log_checks) else AS_ASKED
 
 
-def _verified(verdict: LogVerdict | None) -> str:
+def _describe_verdict(verdict: LogVerdict | None) -> str:
     if verdict is None:
         return "nothing was played"
     score = "" if verdict["score"] is None else f", score {verdict['score']:g} of 100"

@@ -27,7 +27,7 @@ def _list(options: argparse.Namespace) -> int:
         scenarios = [entry for entry in scenarios if entry[1] and entry[0].name in journal_file.lessons()]
         scenarios.sort(key=lambda pair: journal_file.get_position(pair[0].name))
     if options.json:
-        print_json([_listed(scenario, shipped) for scenario, shipped in scenarios])
+        print_json([_build_list_entry(scenario, shipped) for scenario, shipped in scenarios])
     elif options.course:
         _tell_course([scenario for scenario, _ in scenarios])
     else:
@@ -76,7 +76,7 @@ def _tell_course(scenarios: list[Scenario]) -> None:
         print(f"   {scenario.name:{NAME_WIDTH}} {scenario.minutes:3d} min  {lesson.teaches}")
 
 
-def _listed(scenario: Scenario, shipped: bool) -> dict[str, object]:
+def _build_list_entry(scenario: Scenario, shipped: bool) -> dict[str, object]:
     key = learning_paths.find_technology(scenario, shipped)
     return {
         "name": scenario.name,

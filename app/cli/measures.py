@@ -28,7 +28,7 @@ def _rank(job: tuple[str, str, int | None]) -> Ranking:
     return agents.rank(load_scenario(text, f"{name}.toml"), seed)
 
 
-def _ranked(scenarios: Sequence[Scenario], seed: int | None) -> Iterator[Ranking]:
+def _rank_scenarios(scenarios: Sequence[Scenario], seed: int | None) -> Iterator[Ranking]:
     """Yield each scenario's ranking, in order; many scenarios are distributed over the processors."""
     jobs = [(scenario.name, scenario.text, seed) for scenario in scenarios]
     workers = min(len(jobs), os.cpu_count() or 1)
@@ -45,7 +45,9 @@ def _agents(options: argparse.Namespace) -> int:
     check_seed(options.seed)
     files = [scenario_files.find(name) for name in options.scenarios] or scenario_files.all_files()[0]
     scenarios = [scenario for file in files if (scenario := file.load()).scored]
-    rankings = list(count_with_progress(_ranked(scenarios, options.seed), len(scenarios), "scenarios"))
+    rankings = list(
+        count_with_progress(_rank_scenarios(scenarios, options.seed), len(scenarios), "scenarios")
+    )
     if options.json is not None:
         write_json([ranking.as_json() for ranking in rankings], options.json)
     else:

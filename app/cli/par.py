@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from app.cli.processes import use_cluster
-from app.cli.terms import UsageError, check_seed, loaded, write_json
+from app.cli.terms import UsageError, check_seed, load_named_scenario, write_json
 from app.cli.waits import TerminalProgress, run_with_progress, stoppable
 from app.exit_codes import AS_ASKED
 from app.files import certificates
@@ -41,7 +41,7 @@ LEAST: Final = 0.05
 
 
 def _par(options: argparse.Namespace) -> int:
-    scenario = loaded(options.scenario)
+    scenario = load_named_scenario(options.scenario)
     check_seed(options.seed)
     if not 0.0 <= options.seconds <= SECONDS_MAX:
         raise UsageError(f"--seconds {options.seconds:g} is not from 0 to {SECONDS_MAX:g}")
@@ -108,13 +108,13 @@ def _spread(
     scenario: Scenario, seed: int, options: argparse.Namespace
 ) -> AbstractContextManager[Spread | None]:
     """Return the distribution of work over processes; None if one process is enough."""
-    from app.cli.trials import over_processes
+    from app.cli.trials import distribute_search
 
     default_workers = os.cpu_count() or 1 if options.seconds >= SEVERAL_S else 1
     workers = None if options.on != "local" else options.workers or default_workers
     if workers == 1 or options.seconds == 0.0:
         return nullcontext()
-    return over_processes(scenario, seed, workers)
+    return distribute_search(scenario, seed, workers)
 
 
 def _search_certificate(

@@ -13,7 +13,7 @@ from typing import Final, TextIO
 
 from msgspec.structs import replace
 
-from app.cli.terms import UsageError, check_seed, loaded, write, write_json
+from app.cli.terms import UsageError, check_seed, load_named_scenario, write, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.host import Host, NoRecorder, RequestResult
 from app.host.playback import SPEED_MAX, SPEED_MIN
@@ -85,7 +85,7 @@ INPUTS_MAX: Final = 4_000_000
 
 
 def _run(options: argparse.Namespace) -> int:
-    scenario = loaded(options.scenario)
+    scenario = load_named_scenario(options.scenario)
     check_seed(options.seed)
     if options.until is not None and not 0.0 <= options.until <= TIME_MAX_S:
         raise UsageError(f"--until {options.until:,} is not from 0 to {TIME_MAX_S:,.0f} seconds")

@@ -9,7 +9,7 @@ from typing import Final
 
 import tomlkit
 
-from app.cli.terms import UsageError, check_seed, loaded, write, write_json
+from app.cli.terms import UsageError, check_seed, load_named_scenario, write, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files.journal_file import JournalFile
 from app.host import NoRecorder
@@ -24,9 +24,9 @@ def _serve(options: argparse.Namespace) -> int:
     from app.serve.listener import PortUnavailableError
     from app.serve.service import serve
 
-    scenario = loaded(options.scenario)
+    scenario = load_named_scenario(options.scenario)
     if options.sql_version is not None:
-        scenario = of_version(scenario, options.sql_version)
+        scenario = set_version(scenario, options.sql_version)
     check_seed(options.seed)
     drill = Drill(scenario, options.seed)
     last = 65_535 - len(drill.world.instances) - len(drill.world.listeners)
@@ -59,7 +59,7 @@ def _serve(options: argparse.Namespace) -> int:
     return ANSWER_IS_NO if goals_missed else AS_ASKED
 
 
-def of_version(scenario: Scenario, year: int) -> Scenario:
+def set_version(scenario: Scenario, year: int) -> Scenario:
     """Return *scenario* with SQL Server *year* at every instance."""
     document = tomlkit.parse(scenario.text)
     for kind in ("server", "instance"):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from app.cli.processes import use_cluster
-from app.cli.terms import UsageError, check_seed, loaded, write, write_json
+from app.cli.terms import UsageError, check_seed, load_named_scenario, write, write_json
 from app.cli.waits import count_with_progress, stoppable, unstoppable
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, INTERRUPTED
 from engine.drill.authoring.scenario import Scenario, load_scenario
@@ -55,7 +55,7 @@ def picture(outcomes: Sequence[RunOutcome], measure: str, limit: float | None = 
     parts = [*_axes(measure, highest), *_limit(limit, highest)]
     for number, (name, values) in enumerate(lines.items()):
         parts += _line(number, name, sorted(values), highest)
-    width = RIGHT + NAME + LETTER * max((len(_named(*line)) for line in lines.items()), default=0)
+    width = RIGHT + NAME + LETTER * max((len(_format_run_count(*line)) for line in lines.items()), default=0)
     height = max(HEIGHT, TOP + ROW * len(lines))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
@@ -63,7 +63,7 @@ def picture(outcomes: Sequence[RunOutcome], measure: str, limit: float | None = 
     )
 
 
-def _named(name: str, values: Sequence[float]) -> str:
+def _format_run_count(name: str, values: Sequence[float]) -> str:
     return f"{name} ({len(values)})"
 
 
@@ -111,7 +111,7 @@ def _line(number: int, name: str, values: Sequence[float], maximum: float) -> It
         yield f'<path d="{path}H{RIGHT}" fill="none" stroke="{color}" stroke-width="2"{dash}/>'
     y, x = TOP + ROW * number, RIGHT + NAME - 24
     yield f'<path d="M{x} {y}h18" stroke="{color}" stroke-width="2"{dash}/>'
-    yield f'<text x="{RIGHT + NAME}" y="{y}" dy="4">{escape(_named(name, values))}</text>'
+    yield f'<text x="{RIGHT + NAME}" y="{y}" dy="4">{escape(_format_run_count(name, values))}</text>'
 
 
 RUNS_MAX: Final = 1_000_000
@@ -154,7 +154,7 @@ def _load_scenarios(names: Iterable[str]) -> list[Scenario]:
     ScenarioError.
     """
     scenarios: dict[str, Scenario] = {}
-    for scenario in map(loaded, names):
+    for scenario in map(load_named_scenario, names):
         if scenarios.setdefault(scenario.name, scenario).text != scenario.text:
             raise UsageError(
                 f"two different scenarios are called {scenario.name}: give one file another name"

@@ -15,7 +15,7 @@ class UsageError(Exception):
     """Arguments or files cannot be used; the text gives the reason."""
 
 
-def loaded(name_or_path: str) -> Scenario:
+def load_named_scenario(name_or_path: str) -> Scenario:
     """Load a scenario. Raises ScenarioNotFoundError, ScenarioError."""
     return scenario_files.find(name_or_path).load()
 
@@ -28,10 +28,10 @@ def check_seed(seed: int | None) -> None:
 
 def print_json(value: object) -> None:
     """Print the value as indented JSON."""
-    print(_as_json(value))
+    print(_format_json(value))
 
 
-def _as_json(value: object) -> str:
+def _format_json(value: object) -> str:
     """Return JSON with one line per top-level part: short to read, and small with many readings."""
     parts: Iterable[object] = value if isinstance(value, Iterable) else ()
     encoded_parts = (json.dumps(part, allow_nan=False, ensure_ascii=False) for part in parts)
@@ -49,7 +49,7 @@ def write_json(value: object, file: str) -> None:
     if file == "-":
         print_json(value)
     else:
-        write(_as_json(value) + "\n", Path(file))
+        write(_format_json(value) + "\n", Path(file))
 
 
 def check_file(file: str) -> None:

@@ -45,7 +45,7 @@ Assumed: missed states are tried again and dropped.
 
 
 @contextmanager
-def over_processes(scenario: Scenario, seed: int, workers: int | None) -> Iterator[Spread]:
+def distribute_search(scenario: Scenario, seed: int, workers: int | None) -> Iterator[Spread]:
     """Distribute the search over *workers* processes including this one, or over the open Dask cluster (None).
 
     The others start before the search and get work when they are ready.
@@ -74,6 +74,7 @@ class TrialJob(Struct, eq=False):
     part: Part
     trials: list[Trial] = field(default_factory=list)
     done: bool = False
+    """True after the result was collected."""
 
 
 class Round(Struct):
@@ -81,6 +82,7 @@ class Round(Struct):
 
     rules: Rules
     known: Set[bytes]
+    """Hashes of states that were already evaluated."""
     decisions: deque[Decision]
     jobs: list[Sequence[TrialJob]] = field(default_factory=list)
     """Jobs of each decision that has been split."""

@@ -264,7 +264,11 @@ def _costliest(source: ExportSource, count: int) -> str:
     if not mistakes:
         return paragraph(tr("None.") if source.review.total is not None else tr("No score."))
     rows = [
-        [moment(m.tick), f"−{formatting.plain_number(m.points)}", f"{localize(m.what)} {_better(m.better)}"]
+        [
+            moment(m.tick),
+            f"−{formatting.plain_number(m.points)}",
+            f"{localize(m.what)} {_format_better_action(m.better)}",
+        ]
         for m in mistakes
     ]
     omitted_count = len(source.review.mistakes) - len(mistakes)
@@ -277,7 +281,7 @@ def _costliest(source: ExportSource, count: int) -> str:
     )
 
 
-def _better(better: str) -> str:
+def _format_better_action(better: str) -> str:
     return tr("Better: {better}").format(better=localize(better))
 
 
@@ -351,7 +355,7 @@ def _score(source: ExportSource) -> str:
         points = formatting.plain_number(item["points"])
         if item["max"]:
             points = tr("{points} of {most}").format(points=points, most=formatting.plain_number(item["max"]))
-        better = f"\n{_better(item['better'])}" if item["better"] else ""
+        better = f"\n{_format_better_action(item['better'])}" if item["better"] else ""
         times_text = ", ".join(moment(ticks(at_s)) for at_s in list(dict.fromkeys(item["at_s"]))[:6])
         rows.append([localize(item["name"]), points, f"{localize(item['why'])}{better}", times_text])
     return table(tr("Score rules with points"), [tr("rule"), tr("points"), tr("why"), tr("at")], rows)
@@ -376,7 +380,9 @@ def _mistakes(mistakes: Sequence[Mistake]) -> str:
 
 
 def _describe_mistake(mistake: Mistake) -> str:
-    return "\n".join(filter(None, (localize(mistake.what), cause(mistake), _better(mistake.better))))
+    return "\n".join(
+        filter(None, (localize(mistake.what), cause(mistake), _format_better_action(mistake.better)))
+    )
 
 
 def _phases(failovers: Sequence[FailoverReview]) -> str:

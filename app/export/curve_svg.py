@@ -38,7 +38,12 @@ def draw(
     bottom = TOP + HEIGHT
     rows = list(_legend(bottom + 38))
     height = bottom + 38 + LEGEND_ROW * len(rows)
-    parts = [*_levels(), axis(bottom + 5, end), *_curve(account, end), *_no_return(account, end)]
+    parts = [
+        *_levels(),
+        axis(bottom + 5, end),
+        *_curve(account, end),
+        *_draw_point_of_no_return(account, end),
+    ]
     parts += [*_marks(account, end, choices, refused), *rows]
     title, words = (
         html.escape(tr("Best score still possible")),
@@ -108,7 +113,7 @@ def _curve(account: Account, end_tick: Tick) -> Iterator[str]:
         yield _line(points, end_tick, COLORS[tone], 3.0)
 
 
-def _no_return(account: Account, end_tick: Tick) -> Iterator[str]:
+def _draw_point_of_no_return(account: Account, end_tick: Tick) -> Iterator[str]:
     if account.point_of_no_return is None:
         return
     x, red = x_of(account.point_of_no_return, end_tick), COLORS["bad"]

@@ -71,7 +71,7 @@ def write_pdf(source: ExportSource, file: Path) -> int:
 def debrief(source: ExportSource) -> tuple[bytes, int]:
     """Return the debrief, and its number of pages. Raises PdfWriteError."""
     foot = tr("{title}, seed {seed}").format(title=source.review.title, seed=source.report["seed"])
-    return _printed(
+    return _print_documents(
         tr("Debrief: {title}").format(title=source.review.title),
         "   ·   ".join(filter(None, (foot, signature(source)))),
         lambda writer: [_first_page(source, writer), _annex(source, writer)],
@@ -89,10 +89,10 @@ def document(title: str, html: str, svg: str, drawings: Mapping[str, str]) -> by
         images[DRAWING] = _drawing(svg, _width(writer))
         return [_document(heading(1, title) + _figure(writer) + html, writer, images)]
 
-    return _printed(title, title, build_documents)[0]
+    return _print_documents(title, title, build_documents)[0]
 
 
-def _printed(
+def _print_documents(
     title: str, foot: str, documents: Callable[[QPdfWriter], list[QTextDocument]]
 ) -> tuple[bytes, int]:
     """Return the PDF of the *documents* for a writer, and the number of pages. Raises PdfWriteError."""
@@ -210,7 +210,7 @@ def _keep_together(document: QTextDocument) -> None:
     block = document.begin()
     while block.isValid():
         if block.blockFormat().headingLevel() and _page_of(document, block) != _page_of(
-            document, _headed(block)
+            document, _find_block_after_heading(block)
         ):
             cursor = QTextCursor(block)
             block_format = cursor.blockFormat()
@@ -219,7 +219,7 @@ def _keep_together(document: QTextDocument) -> None:
         block = block.next()
 
 
-def _headed(heading: QTextBlock) -> QTextBlock:
+def _find_block_after_heading(heading: QTextBlock) -> QTextBlock:
     """Return the block after a heading, or the table if only its caption is between them."""
     next_block = heading.next()
     block_after = next_block.next()

@@ -71,11 +71,11 @@ def _steps(
             words = tr("Note: {what}") if item.verb == "note" else tr("Manual step: {what}")
             yield from _comment([f"   {words.format(what=_describe_step(item, choices))}"])
         else:
-            yield from _sql(item, answers.get((item.tick / 100, item.args[0])))
+            yield from _build_sql_lines(item, answers.get((item.tick / 100, item.args[0])))
         yield ""
 
 
-def _sql(item: Input, refused: str | None) -> Iterator[str]:
+def _build_sql_lines(item: Input, refused: str | None) -> Iterator[str]:
     server = item.args[0].partition("#")[0]
     batch = item.args[1].strip().splitlines()
     if refused is not None:

@@ -29,22 +29,25 @@ def sheets(source: ExportSource) -> dict[str, str]:
     """Return the sheets: file name -> content."""
     report = source.report
     table_rows = {
-        "run.csv": as_csv(RUN_COLUMNS, [_of_run(source)]),
+        "run.csv": as_csv(RUN_COLUMNS, [_build_run_row(source)]),
         "events.csv": as_csv(
-            EVENT_COLUMNS, ([_of_event(event, c) for c in EVENT_COLUMNS] for event in report["events"])
+            EVENT_COLUMNS, ([_read_event_cell(event, c) for c in EVENT_COLUMNS] for event in report["events"])
         ),
         "readings.csv": _readings(report["readings"]),
         "score.csv": as_csv(
             SCORE_COLUMNS,
-            ([_flatten_list(_of_item(item, c)) for c in SCORE_COLUMNS] for item in report["score"]["items"]),
+            (
+                [_flatten_list(_read_item_cell(item, c)) for c in SCORE_COLUMNS]
+                for item in report["score"]["items"]
+            ),
         ),
     }
     if source.account is not None:
-        table_rows["worth.csv"] = as_csv(WORTH_COLUMNS, map(of_move, source.account.moves))
+        table_rows["worth.csv"] = as_csv(WORTH_COLUMNS, map(build_move_row, source.account.moves))
     return table_rows
 
 
-def _of_run(source: ExportSource) -> list[object]:
+def _build_run_row(source: ExportSource) -> list[object]:
     """Return a row with the player and the result of the run; class results are collected from such rows."""
     report = source.report
     names = ("scenario", "title", "seed", "mode", "ended_at_s")
@@ -53,17 +56,17 @@ def _of_run(source: ExportSource) -> list[object]:
     return [source.player, source.played_at, *cells, points, report["state_hash"]]
 
 
-def of_move(move: RunSegment) -> list[object]:
+def build_move_row(move: RunSegment) -> list[object]:
     """Return the cells of an action or wait."""
     times = (move.tick / TICKS_PER_S, move.until / TICKS_PER_S)
     return [*times, move.line or "waiting", round(move.before, 1), round(move.after, 1), move.label]
 
 
-def _of_event(event: Row, column: str) -> object:
+def _read_event_cell(event: Row, column: str) -> object:
     return localize(event["text"]) if column == "text" else event.get(column)
 
 
-def _of_item(item: Row, column: str) -> object:
+def _read_item_cell(item: Row, column: str) -> object:
     return localize(item[column]) if column in ("name", "why", "better") else item[column]
 
 

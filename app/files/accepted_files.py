@@ -34,7 +34,7 @@ class AcceptedText(Struct, frozen=True):
     """True if it was written here and not accepted; it is not listed."""
 
 
-def remembered(profile: Profile) -> list[AcceptedText]:
+def list_accepted_texts(profile: Profile) -> list[AcceptedText]:
     """Return all remembered files, the last one at the end; invalid entries are ignored.
 
     Raises StorageError.

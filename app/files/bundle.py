@@ -413,10 +413,10 @@ def build_bundle(
     members |= {f"runs/{name}.json": raw for name, raw in runs.items()}
     members = dict(sorted(members.items()))
     manifest = {"title": title, "author": author, "licence": licence}
-    lines = [f"format = {FORMAT}", *(f"{key} = {quoted(text)}" for key, text in manifest.items() if text)]
+    lines = [f"format = {FORMAT}", *(f"{key} = {quote_toml(text)}" for key, text in manifest.items() if text)]
     for name, content in members.items():
         digest = hashlib.sha256(content).hexdigest()
-        lines += ["", "[[member]]", f"name = {quoted(name)}", f"sha256 = {quoted(digest)}"]
+        lines += ["", "[[member]]", f"name = {quote_toml(name)}", f"sha256 = {quote_toml(digest)}"]
     head = ("\n".join(lines) + "\n").encode(errors="surrogatepass")  # `parse` rejects invalid text
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
@@ -429,7 +429,7 @@ def build_bundle(
     return target.getvalue()
 
 
-def quoted(text: str) -> str:
+def quote_toml(text: str) -> str:
     """Quote a TOML string.
 
     JSON quoting is valid TOML for texts without the characters that a `Line` forbids.

@@ -172,7 +172,7 @@ def _label(opened_bundle: Bundle) -> bytes:
         "licence": manifest.licence,
         "sha256": opened_bundle.sha256,
     }
-    return "".join(f"{key} = {bundle.quoted(text)}\n" for key, text in facts.items() if text).encode()
+    return "".join(f"{key} = {bundle.quote_toml(text)}\n" for key, text in facts.items() if text).encode()
 
 
 # --- imported bundles ---------------------------------------------------------------------------------------

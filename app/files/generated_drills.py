@@ -102,7 +102,7 @@ def generate_drill(
             variant = select_variant(scenario, seed)
         except ScenarioError:
             continue
-        proved = yield from _proved(variant, seed, number)
+        proved = yield from _prove(variant, seed, number)
         if proved is None:
             continue
         level = proof.difficulty(proved) or variant.level
@@ -117,7 +117,7 @@ def _level_distance(level: str, wanted: str) -> int:
     return abs(LEVELS.index(level) - LEVELS.index(wanted))
 
 
-def _proved(scenario: Scenario, seed: int, number: int) -> Slices[ParCertificate | None]:
+def _prove(scenario: Scenario, seed: int, number: int) -> Slices[ParCertificate | None]:
     search = ParSearch(scenario, seed)
     for _ in itertools.takewhile(lambda _: search.nodes < NODES, search.steps()):
         yield (number + 0.5 * min(1.0, search.nodes / NODES)) / TRIES

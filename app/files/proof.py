@@ -72,7 +72,7 @@ def describe(name: str, text: str) -> str:
 
 def level(name: str) -> str:
     """Return the measured difficulty of the shipped drill *name*, one of LEVELS; empty if unknown."""
-    certificate = _shipped(name)
+    certificate = _load_shipped_certificate(name)
     return "" if certificate is None else difficulty(certificate)
 
 
@@ -97,6 +97,6 @@ def chance(certificate: ParCertificate) -> float | None:
 
 
 @lru_cache
-def _shipped(name: str) -> ParCertificate | None:
+def _load_shipped_certificate(name: str) -> ParCertificate | None:
     file = resources.files("scenarios").joinpath(f"{name}.toml")
     return load_certificate(name, file.read_text(encoding="utf-8")) if file.is_file() else None

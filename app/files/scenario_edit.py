@@ -39,7 +39,7 @@ def value_at(text: str, path: Path) -> Any:
     try:
         data = tomllib.loads(text)  # seven times as fast as tomlkit, which is needed only for changes
     except (ValueError, RecursionError) as error:
-        raise not_toml(error) from error
+        raise create_toml_error(error) from error
     return value_in(data, path)
 
 
@@ -58,14 +58,14 @@ def set_value(text: str, path: Path, value: object) -> str:
     """Return *text* with *value* at *path*; None removes the value. Raises ScenarioEditError."""
     if value is None:
         return remove(text, path)
-    return _in_its_table(text, path, lambda table, inner: _set(table, inner, value)) or _set(
+    return _edit_own_table(text, path, lambda table, inner: _set(table, inner, value)) or _set(
         text, path, value
     )
 
 
 def remove(text: str, path: Path) -> str:
     """Return *text* without the value at *path*. Raises ScenarioEditError."""
-    return _in_its_table(text, path, _remove) or _remove(text, path)
+    return _edit_own_table(text, path, _remove) or _remove(text, path)
 
 
 def _set(text: str, path: Path, value: object) -> str:
@@ -90,7 +90,7 @@ def _remove(text: str, path: Path) -> str:
     return tomlkit.dumps(document)
 
 
-def _in_its_table(text: str, path: Path, change: Callable[[str, Path], str]) -> str | None:
+def _edit_own_table(text: str, path: Path, change: Callable[[str, Path], str]) -> str | None:
     """Return *text* with *change* applied only to the lines of its table, which is much faster in a long text.
 
     Return None if the table is not one block of lines, if nothing changes, or if more than the table changed.
@@ -177,10 +177,10 @@ def _read(text: str) -> tomlkit.TOMLDocument:
     try:
         return tomlkit.parse(text)
     except (TOMLKitError, ValueError, RecursionError) as error:
-        raise not_toml(error) from error
+        raise create_toml_error(error) from error
 
 
-def not_toml(error: Exception) -> ScenarioEditError:
+def create_toml_error(error: Exception) -> ScenarioEditError:
     """Return the error of a text that is not TOML."""
     return ScenarioEditError(tr("The text is not valid TOML: {reason}").format(reason=error))
 
@@ -296,7 +296,7 @@ def _split_entries(text: str, key: str) -> tuple[list[str], list[_Span]]:
     try:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise not_toml(error) from error
+        raise create_toml_error(error) from error
     lines = [f"{line}\n" for line in text.removesuffix("\n").split("\n")]
     positions = find_positions(text)
     headers = sorted(

@@ -63,7 +63,7 @@ def bundles_folder() -> Path:
 
 def all_files() -> tuple[list[ScenarioFile], list[str]]:
     """Return shipped files, the user's own, and those of bundles, by name; and a message for each unreadable one."""
-    files, problems = list(_shipped()), []
+    files, problems = list(_list_shipped_files()), []
     for path in (*sorted(own_folder().glob("*.toml")), *sorted(bundles_folder().glob("*/*.toml"))):
         try:
             file = _read(path)
@@ -80,12 +80,12 @@ def all_files() -> tuple[list[ScenarioFile], list[str]]:
 
 def is_shipped_name(name: str) -> bool:
     """Return whether a file of that name would hide a shipped scenario or be hidden by it."""
-    return any(shipped.name == name for shipped in _shipped())
+    return any(shipped.name == name for shipped in _list_shipped_files())
 
 
 def find(name_or_path: str) -> ScenarioFile:
     """Return the scenario with that name, or the file at that path. Raises ScenarioNotFoundError."""
-    for shipped in _shipped():
+    for shipped in _list_shipped_files():
         if shipped.name == name_or_path:
             return shipped
     from_bundles = (
@@ -108,7 +108,7 @@ def find(name_or_path: str) -> ScenarioFile:
     )
 
 
-def _shipped() -> Iterator[ScenarioFile]:
+def _list_shipped_files() -> Iterator[ScenarioFile]:
     files = (file for file in resources.files("scenarios").iterdir() if file.name.endswith(".toml"))
     for file in sorted(files, key=lambda file: file.name):
         name = file.name.removesuffix(".toml")

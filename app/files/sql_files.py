@@ -38,7 +38,7 @@ def read(file: Path) -> str:
     except OSError as error:
         message = tr("{file} cannot be read: {why}")
         raise ScriptFileError(message.format(file=name, why=error.strerror)) from error
-    text = _decoded(content)
+    text = _decode(content)
     if "\0" in text:
         raise ScriptFileError(tr("{file} is not text").format(file=name))
     if len(content) > SIZE_MAX or len(text) > CHARACTERS_MAX:
@@ -47,7 +47,7 @@ def read(file: Path) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _decoded(content: bytes) -> str:
+def _decode(content: bytes) -> str:
     for mark, encoding in _MARKS:
         if content.startswith(mark):
             return content.decode(encoding, "replace")

@@ -102,7 +102,7 @@ def number(text: str) -> str:
 
 def sql(text: str, names: NameMasks) -> str:
     """Redact T-SQL: keep keywords, product names and numbers; drop texts, comments, and arguments of sqlcmd."""
-    return "".join(_token(token_match, names) for token_match in _SQL.finditer(text))
+    return "".join(_mask_token(token_match, names) for token_match in _SQL.finditer(text))
 
 
 # --- private helpers ----------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ _SQL: Final = re.compile(
 )
 
 
-def _token(token_match: re.Match[str], names: NameMasks) -> str:
+def _mask_token(token_match: re.Match[str], names: NameMasks) -> str:
     text = token_match[0]
     match token_match.lastgroup:
         case "remark":
@@ -208,18 +208,18 @@ def shipped_names() -> frozenset[str]:
     """Return servers, databases, applications, jobs and questions of the shipped drills, in lowercase."""
     files = (file for file in resources.files("scenarios").iterdir() if file.name.endswith(".toml"))
     return frozenset(
-        name.casefold() for file in files for name in _named(tomllib.loads(file.read_text("utf-8")))
+        name.casefold() for file in files for name in _list_names(tomllib.loads(file.read_text("utf-8")))
     )
 
 
-def _named(value: object) -> Iterator[str]:
+def _list_names(value: object) -> Iterator[str]:
     if isinstance(value, list):
         for inner in value:
-            yield from _named(inner)
+            yield from _list_names(inner)
     elif isinstance(value, dict):
         yield from (value[key] for key in _NAME_KEYS if isinstance(value.get(key), str))
         for inner in value.values():
-            yield from _named(inner)
+            yield from _list_names(inner)
 
 
 def _is_allowed(token: str) -> bool:
@@ -278,7 +278,7 @@ def write_bundle(file: Path, findings: Iterable[CheckResult], profile: Profile |
         "findings.txt": "\n".join(
             f"{'ok  ' if f.well else 'FAIL'} {sentence(f'{f.name}: {f.text}')}" for f in findings
         ),
-        **(_of_profile(profile) if profile is not None else {}),
+        **(_dump_profile(profile) if profile is not None else {}),
     }
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as bundle:
@@ -318,7 +318,7 @@ def _mask_system(name: str) -> str:
     return name if name in SYSTEMS else HIDDEN
 
 
-def _of_profile(profile: Profile) -> dict[str, str]:
+def _dump_profile(profile: Profile) -> dict[str, str]:
     try:
         settings = profile.settings.everything()
         names = NameMasks()

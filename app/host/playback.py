@@ -175,8 +175,10 @@ class EventSearch:
     start_tick: int
     until_tick: int
     wanted: Callable[[Event], bool]
+    """Condition that a matching event fulfills."""
     condition: str
     is_found: bool = False
+    """True after a matching event occurred."""
 
     def finds(self, events: Sequence[Event], drill: Drill | None) -> bool:
         """Return whether the latest events or the present state match the search."""

@@ -62,6 +62,7 @@ class PracticedRun(Struct, frozen=True):
     hints: int
     """Number of opened hint layers."""
     at: datetime
+    """Time of the end of the run."""
     played_s: float
     """Duration in simulated seconds."""
 

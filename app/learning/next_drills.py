@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from app.learning.memory import PracticedRun, estimate_skills
-from engine.drill.judging.skills import Skill, by_key
+from engine.drill.judging.skills import Skill, load_skills_by_key
 
 NEW_SHOWN: Final = 3
 """Number of suggested drills with new skills after the due ones. Assumed: a choice, not a list."""
@@ -91,5 +91,7 @@ def _select_new_drills(
             keys = [key for key in dict.fromkeys(best.skills) if key in remaining_skills]
             remaining_skills -= set(keys)
             level.remove(best)
-            recommendations.append(Recommendation(best.name, tuple(by_key()[key] for key in keys), None))
+            recommendations.append(
+                Recommendation(best.name, tuple(load_skills_by_key()[key] for key in keys), None)
+            )
     return recommendations

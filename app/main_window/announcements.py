@@ -66,14 +66,14 @@ class Announcer(WindowPart):
         if running:
             self._announce_time(tr("Time runs, {speed}.").format(speed=speed_text(self._session.speed)))
         else:
-            self._announce_time(_paused(drill))
+            self._announce_time(_describe_pause(drill))
 
     def _show_progress(self, share: float) -> None:
         """Announce progress; the end of a search is the current time."""
         was_searching, self._searching = self._searching, share >= 0.0
         drill = self._session.drill
         if was_searching and not self._searching and drill is not None and not drill.finished:
-            self._announce_time(_paused(drill))
+            self._announce_time(_describe_pause(drill))
 
     def _announce_shown_moment(self) -> None:
         drill, live = self._session.drill, self._session.live
@@ -127,14 +127,14 @@ class Announcer(WindowPart):
             self.message_ready.emit(words)
 
 
-def _paused(drill: Drill) -> str:
+def _describe_pause(drill: Drill) -> str:
     return tr("Paused at {time}.").format(time=formatting.run_time(drill.world.t_s, 1))
 
 
 def describe_state(drill: Drill, running: bool) -> str:
     """Describe time, questions, visible goals, and everything that the picture shows."""
     moment = formatting.run_time(drill.world.t_s, 1)
-    parts = [tr("{time}, running.").format(time=moment) if running else _paused(drill)]
+    parts = [tr("{time}, running.").format(time=moment) if running else _describe_pause(drill)]
     parts += [tr("Question: {text}").format(text=question.text) for question in drill.open_questions()]
     if drill.terms.progress:
         for goal in drill.scenario.goals:

@@ -59,7 +59,7 @@ def _describe_class(database: Path) -> str:
     """Return drill, time and seats of a class that is not over; otherwise nothing."""
     from app.classroom.models import OVER
     from app.classroom.record import ClassRecord, RecordUnavailableError
-    from app.classroom.scenario import loaded
+    from app.classroom.scenario import parse_scenario
     from app.words import formatting
     from engine.constants import TICKS_PER_S
 
@@ -74,7 +74,7 @@ def _describe_class(database: Path) -> str:
     if part is None or part.state == OVER:
         return ""
     time = formatting.run_time(max((seat.tick for seat in seats), default=0) / TICKS_PER_S)
-    title = loaded(part.scenario_text, part.scenario_name).title
+    title = parse_scenario(part.scenario_text, part.scenario_name).title
     facts = trn("{n} seat", "{n} seats", len(seats)).format(n=len(seats))
     return tr("Your class was interrupted: {title}, at {time}, {seats}.").format(
         title=title, time=time, seats=facts

@@ -32,10 +32,10 @@ from app.classroom.messages.replies import (
     Unseen,
 )
 from app.classroom.models import INJECT
-from app.classroom.plan import KINDS, of_text
+from app.classroom.plan import KINDS, parse_plan
 from app.classroom.record import ClassRecord, RecordUnavailableError
 from app.classroom.room_check import RoomFinding, check_room
-from app.classroom.scenario import loaded
+from app.classroom.scenario import parse_scenario
 from app.classroom.seat_log import SUFFIX, InvalidSeatLogError, read_handout
 from app.classroom.seat_phase import SeatPhase
 from app.classroom.seat_sheet import build_sheet
@@ -277,14 +277,14 @@ class Classes(QObject):
             return
         if part is None:
             return
-        scenario = loaded(part.scenario_text, part.scenario_name)
+        scenario = parse_scenario(part.scenario_text, part.scenario_name)
         drill = Drill(scenario, part.seed, DrillMode.PRACTICE)
         lines = [class_instruction.text for class_instruction in prepared if class_instruction.kind == INJECT]
         lines += [item.line_without_time for _, item in drill.list_scheduled_inputs()]
         lines += [
             f"{verb} {server}" for server in drill.world.computers for verb in ("power-off", "power-on")
         ]
-        board.lobby.show_late_rule(bool(part.plan) and of_text(part.plan).late == "class")
+        board.lobby.show_late_rule(bool(part.plan) and parse_plan(part.plan).late == "class")
         board.show_class(
             scenario.title, scenario.facilitator or "", list(dict.fromkeys(lines)),
             partial(suggest_answers, scenario), {goal.name: goal.text for goal in drill.scenario.goals},
@@ -303,7 +303,7 @@ class Classes(QObject):
             self._show_on_dashboard(str(problem))
             return
         assert part is not None, "the class has a part"
-        scenario, runs = loaded(part.scenario_text, part.scenario_name), []
+        scenario, runs = parse_scenario(part.scenario_text, part.scenario_name), []
         for number, acts in logs.items():
             history = History(Drill(scenario, part.seed, DrillMode.PRACTICE))
             apply_actions(history, acts, 0)
@@ -331,7 +331,7 @@ class Classes(QObject):
         """Show the run of a seat live in the station."""
         if self.board is None:
             return
-        scenario, mode = loaded(message.text, message.scenario), DrillMode(message.mode)
+        scenario, mode = parse_scenario(message.text, message.scenario), DrillMode(message.mode)
         if mode is DrillMode.EXAM:  # the world is the same, and the instructor may see all of it
             mode = DrillMode.PRACTICE
         self._shown_history = history = History(Drill(scenario, message.seed, mode))

@@ -101,9 +101,9 @@ class PaletteCommands(WindowPart):
 
     def groups(self) -> Iterator[Group]:
         """Yield a title each, and the actions under it."""
-        yield "", _in_english(self._actions.items())
+        yield "", _add_english_texts(self._actions.items())
         tools = {f"query.{name}": action for name, action in self._console.tools.items()}
-        yield tr("Query"), _in_english(tools.items())
+        yield tr("Query"), _add_english_texts(tools.items())
         drill = self._session.drill
         if drill is not None:
             for _, targets in list_targets(drill.world, self._topology.acts.opened):
@@ -131,7 +131,7 @@ class PaletteCommands(WindowPart):
         return action
 
 
-def _in_english(named: Iterable[tuple[str, QAction]]) -> list[QAction]:
+def _add_english_texts(named: Iterable[tuple[str, QAction]]) -> list[QAction]:
     """Return the actions of the key table, so that they are found by their English text in any language."""
     english_actions = []
     for name, action in named:

@@ -31,8 +31,10 @@ class ConfirmationText(Struct, frozen=True):
 
     text: str
     more: str
+    """Second sentence, with the consequence."""
     yes: str
     no: str
+    """Label of the button that cancels."""
     other: str = ""
     """A third answer, which loses nothing."""
 

@@ -152,7 +152,7 @@ class DebriefPage(WindowPart):
         page.next_wanted.connect(lambda: self.drill_wanted.emit(self._next_scenario))
         page.learn_wanted.connect(self._learn)
         page.best_wanted.connect(self._watch_best)
-        page.reflected.connect(self._reflected)
+        page.reflected.connect(self._on_reflected)
         page.reflect_first.connect(partial(shared.store.set, REFLECT_FIRST))
         page.export_wanted.connect(self.export)
         page.left.connect(navigation.show_home)
@@ -275,7 +275,7 @@ class DebriefPage(WindowPart):
                 return
             report = drill.report()
         elif drill is not None:
-            report = _in_all_languages(report, drill.report())
+            report = _take_localizable_parts(report, drill.report())
         self._show(report, callback)
 
     def return_to_debrief(self) -> None:
@@ -433,7 +433,7 @@ class DebriefPage(WindowPart):
         except StorageError:
             return None
 
-    def _reflected(self, reflection: Reflection | None) -> None:
+    def _on_reflected(self, reflection: Reflection | None) -> None:
         """Show the points after the person's reflection or its refusal."""
         self._asks = False
         self._play.reflected.emit(reflection)
@@ -560,7 +560,7 @@ def _write_pdf(source: ExportSource, file: Path) -> None:
     write_pdf(source, file)
 
 
-def _in_all_languages(recorded: Report, replayed: Report) -> Report:
+def _take_localizable_parts(recorded: Report, replayed: Report) -> Report:
     """Return *recorded*, with equal parts of *replayed*, because messages read from a file exist only in English."""
     report: Mapping[str, object] = replayed
     fields = {name: report[name] if report.get(name) == part else part for name, part in recorded.items()}

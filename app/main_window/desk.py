@@ -595,4 +595,4 @@ class Desk(QMainWindow):
 
 
 def _title_font(desk: Desk) -> QFont:
-    return theme.sized(desk.font(), ALMOST_ONE)
+    return theme.resize_font(desk.font(), ALMOST_ONE)

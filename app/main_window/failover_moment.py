@@ -411,7 +411,7 @@ class FailoverMoment(WindowPart):
                 return
         self._show(drill, moment, self._shown_count)
         if moment.is_complete or drill.tick > self._deadline(moment):
-            self._end_live()
+            self._pause_after_failover()
         elif self._session.running:
             self._session.set_speed(times.live_speed(moment.phases[self._shown_count], drill.tick))
 
@@ -456,7 +456,7 @@ class FailoverMoment(WindowPart):
             self._session.play()
             self._follow_run()
 
-    def _end_live(self) -> None:
+    def _pause_after_failover(self) -> None:
         """Pause the clock until the user has seen the result."""
         self.state = OVER
         self._session.pause()

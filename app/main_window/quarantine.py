@@ -189,7 +189,7 @@ class QuarantineGate(WindowPart):
         if profile is None:
             return []
         with suppress(StorageError):  # the start page reports problems of the profile
-            return accepted_files.remembered(profile)
+            return accepted_files.list_accepted_texts(profile)
         return []
 
     def _remember(self, newly_accepted: Iterable[AcceptedText]) -> None:

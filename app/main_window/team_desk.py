@@ -52,7 +52,7 @@ class TeamDesk(QWidget):
         """The last line that this window sent."""
         self.setWindowTitle(f"{welcome.role_name} – {welcome.title}")
         self.title, self.time, self.state = QLabel(welcome.role_name), QLabel(), QLabel()
-        self.title.setFont(theme.sized(self.title.font(), TITLE_POINTS, bold=True))
+        self.title.setFont(theme.resize_font(self.title.font(), TITLE_POINTS, bold=True))
         self.time.setFont(theme.fixed_font(CLOCK_POINTS))
         self.leave = QPushButton(tr("&Leave the team"))
         self.leave.setAutoDefault(False)

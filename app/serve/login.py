@@ -284,7 +284,7 @@ def read_login(body: bytes) -> LoginPacket:
             raise MalformedPacketError(f"{count} characters of {name} in a login")
         raw = PacketReader(body, offset).take(2 * count)
         if name == "password":
-            raw = bytes(_unscrambled(byte) for byte in raw)
+            raw = bytes(_unscramble(byte) for byte in raw)
         texts[name] = raw.decode("utf-16-le", "replace")
     packet_size = min(max(size or SIZE, SIZE_MIN), SIZE_MAX)
     return LoginPacket(
@@ -297,7 +297,7 @@ def read_login(body: bytes) -> LoginPacket:
     )
 
 
-def _unscrambled(byte: int) -> int:
+def _unscramble(byte: int) -> int:
     """Decode a byte of the password, which is obfuscated by swapped halves and 0xA5."""
     byte ^= 0xA5
     return (byte << 4 | byte >> 4) & 0xFF

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from app.serve.login import MalformedPacketError, PacketReader
 from app.serve.types import COLLATION, DAY_ONE, OLD_EPOCH, TEXT_TOKENS, TIME_TOKENS
-from engine.tsql.scalars.types import ANY_DIGITS, from_code_page
+from engine.tsql.scalars.types import ANY_DIGITS, decode_code_page
 
 
 class TypedValue(Struct, frozen=True):
@@ -37,7 +37,7 @@ _NOT_READ: Final = {
 }  # fmt: skip
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return text as a T-SQL literal."""
     return "N'" + text.replace("'", "''") + "'"
 
@@ -235,5 +235,5 @@ def _text(name: str, length: str, raw: bytes | None) -> TypedValue:
         return TypedValue(type_text, "NULL")
     if "binary" in name:
         return TypedValue(type_text, f"0x{raw.hex()}", raw)
-    text = raw.decode("utf-16-le", "replace") if name.startswith("n") else from_code_page(raw)
-    return TypedValue(type_text, quoted(text), text)
+    text = raw.decode("utf-16-le", "replace") if name.startswith("n") else decode_code_page(raw)
+    return TypedValue(type_text, quote(text), text)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from app.serve import types
 from app.serve.login import TDS_7_2, MalformedPacketError, PacketReader
-from app.serve.parameters import InvalidValueError, TypedValue, UnreadableValueError, quoted, read_typed
+from app.serve.parameters import InvalidValueError, TypedValue, UnreadableValueError, quote, read_typed
 from engine.drill.judging.shapes import Row
 from engine.tsql.scalars.values import Scalar
 
@@ -120,6 +120,7 @@ class Cursors(Struct):
     """Open cursors of a connection."""
 
     known: dict[int, ApiCursor] = field(default_factory=dict)
+    """Handle -> open cursor."""
     last: int = 180_150_000
     """Last cursor number; numbers start high so that they cannot be mistaken for positions."""
 
@@ -418,7 +419,7 @@ def _build_request(name: str, parameters: list[RpcParameter], prepared: Prepared
             case "sp_execute":
                 prepared_text = prepared.find(parameters[0].typed_value.value)
                 if prepared_text is None:
-                    return _unknown(parameters[0])
+                    return _build_unknown_handle_error(parameters[0])
                 if prepared_text.procedure:
                     return _build_call(prepared_text.text, parameters, 1)
                 return _build_execute(prepared_text.text, prepared_text.declared, parameters, 1)
@@ -445,7 +446,7 @@ def _build_request(name: str, parameters: list[RpcParameter], prepared: Prepared
     return _build_call(name, parameters)
 
 
-def _unknown(handle: RpcParameter) -> SqlRequest:
+def _build_unknown_handle_error(handle: RpcParameter) -> SqlRequest:
     text = f"RAISERROR('Could not find prepared statement with handle {handle.typed_value.literal}.', 16, 1)"
     return SqlRequest(text, call=True)
 
@@ -476,7 +477,7 @@ def _build_cursor_request(
     if procedure == "sp_cursorexecute":
         prepared_text = prepared.find(parameters[0].typed_value.value)
         if prepared_text is None:
-            return _unknown(parameters[0])
+            return _build_unknown_handle_error(parameters[0])
         declared, text, _ = prepared_text
     elif procedure == "sp_cursorprepexec":
         handle = prepared.store(PreparedStatement(declared, text))
@@ -519,9 +520,9 @@ def _build_execute(
 ) -> SqlRequest:
     """Build the request; the statement's own parameters start at index *first_index*."""
     if not declared:
-        return SqlRequest(f"EXEC sp_executesql {quoted(text)}", call=True, handle=handle)
+        return SqlRequest(f"EXEC sp_executesql {quote(text)}", call=True, handle=handle)
     before, arguments, outputs = _arguments(parameters, first_index)
-    call = ", ".join((f"EXEC sp_executesql {quoted(text)}", quoted(declared), *arguments))
+    call = ", ".join((f"EXEC sp_executesql {quote(text)}", quote(declared), *arguments))
     return SqlRequest(before + call + _build_output_select(outputs), tuple(outputs), call=True, handle=handle)
 
 

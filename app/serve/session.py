@@ -385,7 +385,7 @@ class TdsSession:
         if not isinstance(change, SessionData):
             raise ConnectionClosedError
         if change.what == "routed":
-            output = self._acknowledged(login, build)
+            output = self._acknowledge_login(login, build)
             output += types.encode_routing(*self.context.address(change.to or ""))
             await self._send(output + types.encode_done(tds=self._tds))
             return False
@@ -434,13 +434,13 @@ class TdsSession:
         self._language = language_of(session)
         output += types.encode_environment(types.LANGUAGE, self._language)
         output += self._encode_info(5703, f"Changed language setting to {self._language}.")
-        output += self._acknowledged(login, build)
+        output += self._acknowledge_login(login, build)
         output += types.encode_environment(types.PACKET_SIZE, str(login.packet_size), str(SIZE))
         output += types.encode_environment(types.PARTNER, partner) if partner else b""
         await self._send(output + types.encode_done(tds=self._tds))
         self._size = login.packet_size
 
-    def _acknowledged(self, login: LoginPacket, build: str) -> bytes:
+    def _acknowledge_login(self, login: LoginPacket, build: str) -> bytes:
         tds = logins.TDS_8 if login.tds == logins.TDS_8 else self._tds
         return types.encode_login_ack(tds, logins.build_of(build))
 

@@ -86,7 +86,7 @@ class Wire:
         tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         waiting = bytearray(initial_bytes)
         while True:
-            self._incoming.write(_unpacked(waiting) if in_prelogin else bytes(waiting))
+            self._incoming.write(_unpack(waiting) if in_prelogin else bytes(waiting))
             if not in_prelogin:
                 waiting.clear()
             try:
@@ -134,7 +134,7 @@ class Wire:
         self._pipe.reset()
 
 
-def _unpacked(waiting: bytearray) -> bytes:
+def _unpack(waiting: bytearray) -> bytes:
     """Remove the complete PRELOGIN packets from *waiting* and return their content. Raises MalformedPacketError."""
     output = bytearray()
     while len(waiting) >= 8 and waiting[0] == PacketKind.PRELOGIN:

@@ -134,7 +134,9 @@ class Profile:
         with self._database.transaction() as db:
             superseded_runs = runs.find_superseded_runs(db)
             return [
-                run for run in runs.unfinished(db, self._stored_mark) if run.run_id not in superseded_runs
+                run
+                for run in runs.list_unfinished_runs(db, self._stored_mark)
+                if run.run_id not in superseded_runs
             ]
 
     def store_goals(self, run_id: RunId, met_count: int, total: int) -> None:
@@ -201,7 +203,7 @@ class Profile:
     def altered(self, run_id: RunId) -> list[str]:
         """Return the contradictions in a finished run's record, as sentences; empty if there are none."""
         with self._database.transaction() as db:
-            return results.altered(db, run_id)
+            return results.list_altered_runs(db, run_id)
 
     def has_run_of(self, scenario_name: str) -> bool:
         """Return whether a run of that scenario was ever started."""
@@ -250,7 +252,7 @@ class Profile:
         found = check(self._database.connection)
         if not found:  # reading rows of a broken file is useless
             with self._database.transaction() as db:
-                found = [*runs.damaged(db), *results.altered(db)]
+                found = [*runs.list_damaged_runs(db), *results.list_altered_runs(db)]
         return found
 
     def close(self) -> None:

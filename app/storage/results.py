@@ -131,7 +131,7 @@ def report(db: sqlite3.Connection, run_id: RunId) -> str:
     return str(row["report_json"])
 
 
-def altered(db: sqlite3.Connection, run_id: RunId | None = None) -> list[str]:
+def list_altered_runs(db: sqlite3.Connection, run_id: RunId | None = None) -> list[str]:
     """Return a message for each finished run (or *run_id*) whose record contradicts itself.
 
     Only a replay shows whether a report follows from its inputs.
@@ -143,11 +143,11 @@ def altered(db: sqlite3.Connection, run_id: RunId | None = None) -> list[str]:
     return [
         text.format(number=row["id"], what=", ".join(contradictions))
         for row in rows
-        if (contradictions := _altered(row))
+        if (contradictions := _list_contradictions(row))
     ]
 
 
-def _altered(row: sqlite3.Row) -> list[str]:
+def _list_contradictions(row: sqlite3.Row) -> list[str]:
     """Return the parts of a run's rows that contradict its report."""
     try:
         report = json.loads(row["report_json"])

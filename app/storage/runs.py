@@ -126,7 +126,7 @@ def status_of(db: sqlite3.Connection, run_id: RunId) -> str:
     return str(row["status"])
 
 
-def unfinished(db: sqlite3.Connection, mark: Mark | None = None) -> list[UnfinishedRun]:
+def list_unfinished_runs(db: sqlite3.Connection, mark: Mark | None = None) -> list[UnfinishedRun]:
     """Return runs that can be resumed, newest first; a run shorter than its *mark* has a problem."""
     runs = db.execute("SELECT * FROM run WHERE status = ? ORDER BY id DESC", (RUNNING,)).fetchall()
     return [_read(db, run, mark) for run in runs]
@@ -175,7 +175,7 @@ def journal(db: sqlite3.Connection, run_id: RunId) -> tuple[JournalLine, ...]:
     return tuple(JournalLine(line["tick"], line["text"]) for line in cursor)
 
 
-def damaged(db: sqlite3.Connection) -> list[str]:
+def list_damaged_runs(db: sqlite3.Connection) -> list[str]:
     """Return a message for each run whose journal was changed."""
     runs = db.execute("SELECT id, scenario_name, seed, tick, line_count, line_chain FROM run").fetchall()
     problems = [_problem(run, journal(db, RunId(run["id"]))) for run in runs]

@@ -139,7 +139,7 @@ def actions(world: World, name: str, row: ClusterRow) -> list[Action]:
     if node is None:
         return []
     if row.kind == "node":
-        return list(_of_node(node, row.name, find_running_node(world, name) is not None))
+        return list(_list_node_actions(node, row.name, find_running_node(world, name) is not None))
     if row.kind == "role":
         moves = [other_node for other_node, _ in node.config.weights if other_node != row.owner]
         return [
@@ -151,11 +151,11 @@ def actions(world: World, name: str, row: ClusterRow) -> list[Action]:
             Action(tr("Bring online"), f"start-role {row.name}"),
         ]
     if row.kind == "resource":
-        return list(_of_resource(node, row.name))
+        return list(_list_resource_actions(node, row.name))
     return []
 
 
-def _of_node(node: Node, name: str, is_member: bool) -> Iterator[Action]:
+def _list_node_actions(node: Node, name: str, is_member: bool) -> Iterator[Action]:
     yield Action(tr("Stop the cluster service"), f"stop-cluster {name}")
     yield Action(tr("Start the cluster service"), f"start-cluster {name}")
     yield Action(tr("Force quorum"), f"force-quorum {name}", tr(FORCED).format(name=name))
@@ -166,7 +166,7 @@ def _of_node(node: Node, name: str, is_member: bool) -> Iterator[Action]:
         yield Action(tr("Evict"), f"evict {name}", tr(EVICTED).format(name=name))
 
 
-def _of_resource(node: Node, name: str) -> Iterator[Action]:
+def _list_resource_actions(node: Node, name: str) -> Iterator[Action]:
     resource = next(
         (candidate for role in node.config.roles for candidate in role.resources if candidate.name == name),
         None,

@@ -46,6 +46,7 @@ class TimelineSpan(Struct, frozen=True):
     from_s: float
     to_s: float
     what: str
+    """State during the span, as text."""
 
 
 class TimelineMarker(Struct, frozen=True):
@@ -308,7 +309,7 @@ def _marker(event: Row) -> Iterator[tuple[str, str]]:
         yield "repair", text
     elif kind == "sql_done":
         batch = " ".join(str(event.get("batch", text)).split())
-        yield ("error" if _failed(event) else "sql"), f"{event.get('server')}: {batch}"
+        yield ("error" if _has_failed(event) else "sql"), f"{event.get('server')}: {batch}"
     elif kind == "failover" and event.get("step") == "online":
         yield "failover", text
     elif kind == "detected":
@@ -329,7 +330,7 @@ def _marker(event: Row) -> Iterator[tuple[str, str]]:
         yield "note", text
 
 
-def _failed(event: Row) -> bool:
+def _has_failed(event: Row) -> bool:
     return any(_severity(message) >= _SEVERITY_OF_ERRORS for message in event.get("messages") or ())
 
 

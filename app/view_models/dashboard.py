@@ -192,7 +192,7 @@ def find_groups(world: World, server: str) -> dict[str, Known]:
         return {}
     groups = (
         (replicas.group_of(world, server, replica_state.guid), replica_state)
-        for replica_state in replicas.on_server(world, server)
+        for replica_state in replicas.list_replica_states(world, server)
     )
     return {group.name: (group, state) for group, state in groups if group is not None}
 
@@ -205,7 +205,7 @@ def board(world: World, group: AvailabilityGroup, state: ReplicaState) -> GroupD
     if state.role is ReplicaRole.RESOLVING:
         issues.append(OFFLINE)
     if leads:
-        issues += _of_primary(world, group)
+        issues += _list_primary_issues(world, group)
     own_replica = group.replica(group.primary)
     listener = group.listener
     visible_replicas = (
@@ -237,7 +237,7 @@ def _mode(replica: Replica | None) -> str:
     return tr("Automatic") if replica.failover is FailoverMode.AUTOMATIC else tr("Manual")
 
 
-def _of_primary(world: World, group: AvailabilityGroup) -> Iterator[Issue]:
+def _list_primary_issues(world: World, group: AvailabilityGroup) -> Iterator[Issue]:
     """Yield the issues of policies that only the primary can evaluate."""
     other_replicas = [replica for replica in group.replicas if replica.server != group.primary]
     targets = [replica for replica in other_replicas if failover.automatic_target(group, replica.server)]
@@ -254,7 +254,7 @@ def _is_visible(state: ReplicaState, replica: Replica) -> bool:
     return state.role is ReplicaRole.PRIMARY or replica.server == state.server
 
 
-def _linked(world: World, state: ReplicaState, replica: Replica) -> bool:
+def _is_connected(world: World, state: ReplicaState, replica: Replica) -> bool:
     is_own = replica.server == state.server
     if is_own and state.role is ReplicaRole.PRIMARY:
         return True
@@ -272,7 +272,7 @@ def _replica(world: World, group: AvailabilityGroup, state: ReplicaState, replic
         states = [sync_state for _, sync_state in _states(world, group, state, replica)]
         sync = STATES[min(states)] if states else formatting.NOTHING
         issues += [NO_ROLE] if is_own and state.role is ReplicaRole.RESOLVING else []
-        issues += [] if _linked(world, state, replica) else [DISCONNECTED]
+        issues += [] if _is_connected(world, state, replica) else [DISCONNECTED]
         issues += [] if replica.joined else [NOT_JOINED]
     mode = (
         tr("Synchronous commit")
@@ -302,7 +302,7 @@ def _databases(world: World, group: AvailabilityGroup, state: ReplicaState) -> I
         synchronous = replica.mode is CommitMode.SYNCHRONOUS_COMMIT
         aim = SyncState.SYNCHRONIZED if synchronous else SyncState.SYNCHRONIZING
         for database, sync_state in _states(world, group, state, replica):
-            paused = _suspended(world, state, replica, database)
+            paused = _describe_suspension(world, state, replica, database)
             issues = [] if sync_state in (aim, SyncState.SYNCHRONIZED) else [NOT_HEALTHY]
             issues += [SUSPENDED] if paused else []
             safe = (database, replica.server) in group.ready
@@ -317,9 +317,9 @@ def _databases(world: World, group: AvailabilityGroup, state: ReplicaState) -> I
             )
 
 
-def _suspended(world: World, state: ReplicaState, replica: Replica, database: str) -> str:
+def _describe_suspension(world: World, state: ReplicaState, replica: Replica, database: str) -> str:
     """Return the reason for suspended data movement, as far as the server knows it; "" without one."""
-    if not _linked(world, state, replica) and replica.server != state.server:
+    if not _is_connected(world, state, replica) and replica.server != state.server:
         return ""
     copy = world.copies.get((replica.server, database))
     reason = copy.availability.suspended if copy is not None else None

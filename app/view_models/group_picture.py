@@ -89,7 +89,7 @@ def listeners(world: World, server: Instance) -> Iterator[StatusSign]:
     """Yield the listeners on the instance's node, online or in the state of their role."""
     for _, cluster_role in roles.iterate_roles(world):
         group = (
-            replicas.by_name(world, server.name, cluster_role.name)
+            replicas.find_group(world, server.name, cluster_role.name)
             if cluster_role.owner == server.computer
             else None
         )
@@ -140,7 +140,7 @@ def computer_faces(world: World) -> Iterator[ServerFace]:
             version=0,
             copies=(),
             grid=(),
-            duties=tuple(_owned(world, computer)),
+            duties=tuple(_list_owned_roles(world, computer)),
             troubles=tuple(_list_faults(world, computer)),
         )
 
@@ -158,7 +158,7 @@ def _is_share(world: World, computer: str) -> Iterator[bool]:
         yield witness is not None and witness.name == computer
 
 
-def _owned(world: World, computer: Computer) -> Iterator[StatusSign]:
+def _list_owned_roles(world: World, computer: Computer) -> Iterator[StatusSign]:
     """Yield the roles that a node owns."""
     for _, cluster_role in roles.iterate_roles(world):
         if cluster_role.owner == computer.name:

@@ -456,7 +456,7 @@ def _link_face(world: World, a: str, b: str, kind: str, believed: list[bool]) ->
         kind=kind,
         status=status,
         notes=tuple(_link_notes(world, a, b, kind, passing and active, log_kb_per_s)),
-        measured=_measured(network.link(world, a, b)) if passing else tr("no traffic"),
+        measured=_format_link_properties(network.link(world, a, b)) if passing else tr("no traffic"),
         active=active,
         log_kb_per_s=log_kb_per_s,
         acknowledged=log_kb_per_s > 0.0
@@ -499,14 +499,14 @@ def _link_notes(world: World, a: str, b: str, kind: str, active: bool, log_kb_pe
         yield tr("safety {safety}").format(safety=_safety(world, a, b).name)
     if kind == "replica" and active:
         yield tr("synchronous") if group_picture.synchronous(world, a, b) else tr("asynchronous")
-    measured = _measured(network.link(world, a, b))
+    measured = _format_link_properties(network.link(world, a, b))
     if kind in LOGGED and active:
         yield f"{measured} · " + tr("log {rate}").format(rate=formatting.kb_per_s(round(log_kb_per_s)))
     elif active and any(_was_degraded(world, a, b)):
         yield measured
 
 
-def _measured(link: Link) -> str:
+def _format_link_properties(link: Link) -> str:
     parts = [f"{formatting.significant(link.rtt_ms, 2)} ms"]
     if link.bandwidth_mbps != Link().bandwidth_mbps:
         parts.append(f"{formatting.significant(link.bandwidth_mbps)} Mbit/s")

@@ -19,7 +19,9 @@ class ComparisonRow(Struct, frozen=True):
     """Figure of both runs; *difference* is right minus left."""
 
     what: str
+    """Name of the compared figure."""
     left: str
+    """Value in the first run."""
     right: str
     difference: str = ""
     verdict: str = ""
@@ -36,12 +38,14 @@ class ComparedAction(Struct, frozen=True):
 
     t_s: float
     left: str
+    """Action in the first run at this time; empty if none."""
     right: str
 
 
 class _Figure(Struct, frozen=True):
     name: str
     read: Callable[[Report], float | None]
+    """Function that reads the figure from a report."""
     write: Callable[[float], str]
     more_is_better: bool | None = False
     """None: neither more nor less is better."""

@@ -343,4 +343,5 @@ class InterruptedRun(Struct, frozen=True):
     mode: str
     t_s: float
     when: str
+    """Time of the interruption, as text."""
     problem: str | None

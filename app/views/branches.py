@@ -165,7 +165,7 @@ class BranchCurves(QWidget):
     def _draw(self) -> None:
         colors = theme.tokens(self.palette())
         self._view.clear()
-        first, small = None, theme.sized(self.font(), 0.9)
+        first, small = None, theme.resize_font(self.font(), 0.9)
         metrics = QFontMetrics(small)
         for number, curve in enumerate(self._curves):
             time_axis = TimeAxis(orientation="bottom")
@@ -304,7 +304,7 @@ class BranchComparison(QScrollArea):
 
 def _label(text: str, scale: float = 1.0, bold: bool = False, muted: bool = False) -> QLabel:
     label = QLabel(text, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
-    label.setFont(theme.sized(label.font(), scale, bold))
+    label.setFont(theme.resize_font(label.font(), scale, bold))
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     if muted:
         label.setProperty("muted", "true")
@@ -396,7 +396,7 @@ class BranchPage(QWidget):
 
     def _lay_out(self) -> None:
         title = QLabel(tr("Branches of this run"))
-        title.setFont(theme.sized(title.font(), 1.5, bold=True))
+        title.setFont(theme.resize_font(title.font(), 1.5, bold=True))
         buttons = lay_row(self.go_on, self.rename, self.prune, 0, self.back)
         widget = QWidget()
         lay_column(

@@ -160,8 +160,8 @@ class CoachMark(QFrame):
         other_boxes = [other_box for other_box in self._other_boxes() if other_box != target_rect]
 
         def cost(rect: QRect) -> tuple[int, int]:
-            covered = TARGET_WEIGHT * _covered(rect, target_rect) + sum(
-                _covered(rect, other_box) for other_box in other_boxes
+            covered = TARGET_WEIGHT * _measure_covered_area(rect, target_rect) + sum(
+                _measure_covered_area(rect, other_box) for other_box in other_boxes
             )
             return covered, (rect.center() - target_rect.center()).manhattanLength()
 
@@ -181,8 +181,8 @@ class CoachMark(QFrame):
     def _set_size(self, units: float, scale: float) -> None:
         """Set the width in line heights and the scale of the text; the height follows."""
         line = self.fontMetrics().height()
-        self.title.setFont(theme.sized(self.font(), scale * TITLE_SCALE, bold=True))
-        self.text.setFont(theme.sized(self.font(), scale))
+        self.title.setFont(theme.resize_font(self.font(), scale * TITLE_SCALE, bold=True))
+        self.text.setFont(theme.resize_font(self.font(), scale))
         self._buttons.invalidate()
         room = sum(button.sizeHint().width() for button in (self.skip, self.next)) + 3 * GAP_PX
         room = max(room, self.title.sizeHint().width() + self.count.sizeHint().width() + GAP_PX)
@@ -210,7 +210,7 @@ class CoachMark(QFrame):
         xs = {x for edge in edges for x in (edge.left() - step_x, edge.left(), edge.right() + GAP_PX)}
         ys = {y for edge in edges for y in (edge.top() - down, edge.top(), edge.bottom() + GAP_PX)}
         places += [QPoint(x, y) for x in xs for y in ys]
-        return [_pushed(box.translated(place), inner_rect) for place in places]
+        return [_move_into_window(box.translated(place), inner_rect) for place in places]
 
     def _follow(self) -> None:
         """Move the bubble if the object has moved; doing so always would request layouts endlessly."""
@@ -241,7 +241,7 @@ class CoachMark(QFrame):
         painter.drawRoundedRect(self.rect().adjusted(1, 1, -1, -1), 8, 8)
 
 
-def _pushed(box: QRect, bounds: QRect) -> QRect:
+def _move_into_window(box: QRect, bounds: QRect) -> QRect:
     """Return *box*, moved into the window."""
     moved_box = QRect(box)
     moved_box.moveLeft(max(bounds.left(), min(box.left(), bounds.right() - box.width())))
@@ -249,7 +249,7 @@ def _pushed(box: QRect, bounds: QRect) -> QRect:
     return moved_box
 
 
-def _covered(box: QRect, target_rect: QRect) -> int:
+def _measure_covered_area(box: QRect, target_rect: QRect) -> int:
     """Return the area in which *box* covers *target_rect*, in square pixels."""
     common = box.intersected(target_rect)
     return max(0, common.width()) * max(0, common.height())

@@ -17,6 +17,7 @@ class LogLine(Struct, frozen=True):
     """Result of one check."""
 
     well: bool
+    """True if the check passed."""
     name: str
     text: str
 

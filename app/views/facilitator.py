@@ -76,4 +76,4 @@ class Facilitator(QScrollArea):
         """Ignore events, because other views show them."""
 
     def _show_font(self) -> None:
-        self._coming_title.setFont(theme.sized(self.font(), 1.05, bold=True))
+        self._coming_title.setFont(theme.resize_font(self.font(), 1.05, bold=True))

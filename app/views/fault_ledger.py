@@ -80,7 +80,7 @@ def _format_effective_time(fault: Fault) -> str:
     return f"{_time(fault.effective_tick)} ({_delay(fault)})"
 
 
-def _muted(fault: Fault) -> str | None:
+def _find_tone(fault: Fault) -> str | None:
     return "muted" if fault.reverted_tick is not None else None
 
 
@@ -122,28 +122,40 @@ COLUMNS: Final = (
         tone=lambda f: _SIGNS[state_of(f)][1],
         sample=mark("✓ undone …"),
     ),
-    TableColumn(title=mark("Fault"), text=format_input_line, tone=_muted, tip=_tip, sample="power-off S"),
+    TableColumn(title=mark("Fault"), text=format_input_line, tone=_find_tone, tip=_tip, sample="power-off S"),
     TableColumn(
-        title=mark("Active"), text=lambda f: _time(f.active_tick), tone=_muted, right=True, sample="0:00.00"
+        title=mark("Active"),
+        text=lambda f: _time(f.active_tick),
+        tone=_find_tone,
+        right=True,
+        sample="0:00.00",
     ),
     TableColumn(
         title=mark("Detected"),
         text=lambda f: _time(f.effective_tick),
-        tone=_muted,
+        tone=_find_tone,
         right=True,
         tip=_delay,
         sample="0:00.00",
     ),
     TableColumn(
-        title=mark("Undone"), text=lambda f: _time(f.reverted_tick), tone=_muted, right=True, sample="0:00.00"
+        title=mark("Undone"),
+        text=lambda f: _time(f.reverted_tick),
+        tone=_find_tone,
+        right=True,
+        sample="0:00.00",
     ),
     TableColumn(
-        title=mark("Requested"), text=lambda f: _time(f.asked_tick), tone=_muted, right=True, sample="0:00.00"
+        title=mark("Requested"),
+        text=lambda f: _time(f.asked_tick),
+        tone=_find_tone,
+        right=True,
+        sample="0:00.00",
     ),
     TableColumn(
         title=mark("Effect"),
         text=format_effect,
-        tone=lambda f: _muted(f) if f.effect else "muted",
+        tone=lambda f: _find_tone(f) if f.effect else "muted",
         tip=format_effect,
     ),
 )

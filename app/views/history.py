@@ -40,6 +40,7 @@ class HistoryRun(Struct, frozen=True):
     """Run of the drill."""
 
     at: datetime
+    """Time of the end of the run."""
     score: float
     """Score from 0 to 100."""
     retried: bool
@@ -68,7 +69,7 @@ class ScoreChart(QWidget):
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         colors = theme.tokens(self.palette())
-        small = theme.sized(self.font(), 0.85)
+        small = theme.resize_font(self.font(), 0.85)
         metrics = QFontMetricsF(small)
         line = metrics.height()
         left_px = metrics.horizontalAdvance("100") + 10.0
@@ -366,7 +367,7 @@ class RunHistoryPage(QWidget):
         self._table.horizontalHeader().setSectionResizeMode(TITLE, mode)
 
     def _show_font(self) -> None:
-        self._title.setFont(theme.sized(self.font(), 1.8, bold=True))
+        self._title.setFont(theme.resize_font(self.font(), 1.8, bold=True))
 
 
 def _format_summary(runs: Sequence[FinishedRun], total: int) -> str:

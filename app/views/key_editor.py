@@ -37,6 +37,7 @@ class KeyRow(Struct, frozen=True):
     command: Command
     keys: tuple[str, ...]
     usual: tuple[str, ...]
+    """Keys in the scheme."""
 
     @property
     def changed(self) -> bool:

@@ -74,7 +74,7 @@ class LessonBar(QFrame):
         for part in (self, self.heading):
             part.style().unpolish(part)
             part.style().polish(part)
-        self.heading.setFont(theme.sized(self.font(), 1.2, bold=True))
+        self.heading.setFont(theme.resize_font(self.font(), 1.2, bold=True))
         self.show()
         if card.primary:
             self.buttons[card.primary].setFocus()

@@ -139,7 +139,7 @@ class LookBack(QFrame):
     def _show_theme(self) -> None:
         colors = theme.tokens(self.palette())
         self._mark.setPixmap(theme.pixmap("retry", colors.info, self.fontMetrics().height()))
-        self._head.setFont(theme.sized(self.font(), 1.05, bold=True))
+        self._head.setFont(theme.resize_font(self.font(), 1.05, bold=True))
         self._line.setFont(theme.fixed_font(0.95))
 
     @override

@@ -308,7 +308,7 @@ def _draw_found(
     painter: QPainter, room: QRect, entry: PaletteEntry, text: QColor, muted: QColor, hit_color: QColor
 ) -> None:
     """Draw the name with matched letters in bold."""
-    font, bold = QFont(painter.font()), theme.sized(painter.font(), 1.0, bold=True)
+    font, bold = QFont(painter.font()), theme.resize_font(painter.font(), 1.0, bold=True)
     start_of_name = len(entry.heading)
     x = float(room.left())
     for (hit, in_group), run in groupby(

@@ -146,7 +146,7 @@ def _evidence(row: SkillRow) -> str:
     return trn("{n} run", "{n} runs", runs).format(n=runs) + (" ✓" if row.standing.proved else "")
 
 
-def _proof(row: SkillRow) -> str:
+def _describe_proof(row: SkillRow) -> str:
     if row.standing.proved:
         return tr("Mastered: passed twice without hints on different days, plus one new drill.")
     return tr("Not mastered yet: pass twice without hints on different days, plus one new drill.")
@@ -168,7 +168,7 @@ COLUMNS: Final = (
     TableColumn(
         title=mark("Evidence"),
         text=_evidence,
-        tip=_proof,
+        tip=_describe_proof,
         tone=lambda row: None if row.standing.runs else "muted",
         sample="never practiced",
     ),
@@ -282,8 +282,8 @@ class ProgressPage(QWidget):
             self._table.setFocus()
 
     def _show_font(self) -> None:
-        self._title.setFont(theme.sized(self.font(), 1.8, bold=True))
-        self._next_title.setFont(theme.sized(self.font(), 1.2, bold=True))
+        self._title.setFont(theme.resize_font(self.font(), 1.8, bold=True))
+        self._next_title.setFont(theme.resize_font(self.font(), 1.2, bold=True))
 
 
 class _NextCard(QFrame):
@@ -303,7 +303,7 @@ class _NextCard(QFrame):
         for label in (name, reason_label, skills):
             label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
             label.setWordWrap(True)
-        name.setFont(theme.sized(self.font(), 1.05, bold=True))
+        name.setFont(theme.resize_font(self.font(), 1.05, bold=True))
         for label in (reason_label, skills):
             label.setProperty("muted", "true")
         self.start = QPushButton(tr("Open"))
@@ -321,7 +321,7 @@ def _calibration(answers: Calibration) -> QFrame:
     card, numbers = QFrame(), QGridLayout()
     card.setProperty("card", "true")
     title, score = QLabel(tr("Confidence and accuracy")), QLabel(formatting.brier(answers))
-    title.setFont(theme.sized(card.font(), 1.05, bold=True))
+    title.setFont(theme.resize_font(card.font(), 1.05, bold=True))
     score.setWordWrap(True)
     rows = [
         (

@@ -38,6 +38,7 @@ class Fact(Struct, frozen=True):
     """Row of the table."""
 
     what: str
+    """Label of the fact."""
     value: str
     spoils: bool = False
     """True if it reveals something that a learner should find out."""
@@ -405,7 +406,7 @@ class Quarantine(QWidget):
         (self.items.tree if self.items.isVisibleTo(self) else self.facts).setFocus()
 
     def _show_font(self) -> None:
-        self._title.setFont(theme.sized(self.font(), 1.8, bold=True))
+        self._title.setFont(theme.resize_font(self.font(), 1.8, bold=True))
 
 
 class _FileText(QPlainTextEdit):

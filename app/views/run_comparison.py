@@ -127,10 +127,10 @@ class RunComparison(QWidget):
             super().keyPressEvent(event)
 
     def _show_font(self) -> None:
-        self._title.setFont(theme.sized(self.font(), 1.8, bold=True))
+        self._title.setFont(theme.resize_font(self.font(), 1.8, bold=True))
 
 
 def _heading(text: str) -> QLabel:
     label = QLabel(text)
-    label.setFont(theme.sized(label.font(), 1.05, bold=True))
+    label.setFont(theme.resize_font(label.font(), 1.05, bold=True))
     return label

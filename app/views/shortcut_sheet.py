@@ -129,13 +129,13 @@ def search(query: str, keymap: Keys) -> list[Command]:
     names = {
         command.name
         for command, _ in fuzzy.best(
-            query, COMMANDS, lambda command: _searched(command, keymap[command.name])
+            query, COMMANDS, lambda command: _build_search_text(command, keymap[command.name])
         )
     }
     return [command for command in COMMANDS if command.name in names]
 
 
-def _searched(command: Command, texts: Sequence[str]) -> str:
+def _build_search_text(command: Command, texts: Sequence[str]) -> str:
     return " ".join(
         (tr(command.group), tr(command.text), *texts, *(keys.format_native(text) for text in texts))
     )

@@ -253,7 +253,7 @@ class RolePanel(QWidget):
         self.start.setProperty("primary", "true")
         self.start.clicked.connect(self.start_wanted)
         self.result = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
-        self.result.setFont(theme.sized(self.result.font(), RESULT_POINTS, bold=True))
+        self.result.setFont(theme.resize_font(self.result.font(), RESULT_POINTS, bold=True))
         for part in (self.waiting, self.start, self.result, self.points):
             part.hide()
         self.line, self.begin = QLineEdit(), QComboBox()

@@ -68,7 +68,7 @@ _NOTHING: Final = StatusSign(formatting.NOTHING, "muted", "")
 _WORST_FIRST: Final = ("bad", "warn", "info", "ok", "idle", "muted")
 
 
-def _joined(signs: Sequence[StatusSign]) -> StatusSign:
+def _join_signs(signs: Sequence[StatusSign]) -> StatusSign:
     """Join several facts in one cell, in the tone of the worst."""
     if not signs:
         return _NOTHING
@@ -76,7 +76,7 @@ def _joined(signs: Sequence[StatusSign]) -> StatusSign:
     return StatusSign(", ".join(sign.label for sign in signs), worst.tone, worst.shape)
 
 
-def _listed(names: Sequence[str], tone: str) -> StatusSign:
+def _list_names(names: Sequence[str], tone: str) -> StatusSign:
     return StatusSign(", ".join(names), tone, "") if names else _NOTHING
 
 
@@ -116,15 +116,15 @@ def service_of(row: TopologyRow) -> StatusSign:
     """Return the service of a row, and the obstacles to it."""
     match row.face:
         case ServerFace(troubles=(), listeners=found) if found:
-            return _joined(found)
+            return _join_signs(found)
         case ServerFace(troubles=(), place=place) if place:
             return StatusSign(place, "text", "")
         case ServerFace(troubles=troubles):
-            return _listed(troubles, "warn")
+            return _list_names(troubles, "warn")
         case CopyFace(signs=signs):
-            return _joined([sign for sign in signs if "witness" not in sign.text])
+            return _join_signs([sign for sign in signs if "witness" not in sign.text])
         case LinkFace(notes=notes):
-            return _listed(notes, "muted")
+            return _list_names(notes, "muted")
         case ClientFace(rate=rate):
             return StatusSign(rate, "text", "")
 
@@ -144,9 +144,9 @@ def witness_of(row: TopologyRow) -> StatusSign:
     """Return the witness of a row."""
     match row.face:
         case ServerFace(duties=duties):
-            return _joined(duties)
+            return _join_signs(duties)
         case CopyFace(signs=signs):
-            return _joined([sign for sign in signs if "witness" in sign.text])
+            return _join_signs([sign for sign in signs if "witness" in sign.text])
         case _:
             return _NOTHING
 

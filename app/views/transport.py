@@ -229,16 +229,16 @@ class Transport(QWidget):
     # --- theme ----------------------------------------------------------------------------------------------
 
     def _show_font(self) -> None:
-        clock = theme.sized(theme.fixed_font(1.0), 1.7, bold=True)
+        clock = theme.resize_font(theme.fixed_font(1.0), 1.7, bold=True)
         self._clock.setFont(clock)
         _make_room(self._clock, "0:00:00.00")
         font = QApplication.font()
-        self._speed.setFont(theme.sized(font, 1.05, bold=True))
+        self._speed.setFont(theme.resize_font(font, 1.05, bold=True))
         self._speed.fit()
-        small = theme.sized(font, 0.85)
+        small = theme.resize_font(font, 0.85)
         self._server_time.setFont(small)
         _make_room(self._server_time, self._server_time.text())
-        small = theme.sized(font, 0.75)
+        small = theme.resize_font(font, 0.75)
         self._note.setFont(small)  # keeps its space: the note appears and disappears every few frames
         self._note.setFixedWidth(QFontMetrics(small).horizontalAdvance(_lag_text(SPEEDS[-1])))
         line = QFontMetrics(font).height()

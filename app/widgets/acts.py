@@ -135,4 +135,4 @@ def put_heading(menu: QMenu, text: str) -> None:
     """Add a title to *menu*; a style sheet that draws separators hides the text of a section."""
     title = menu.addAction(text)
     title.setEnabled(False)
-    title.setFont(theme.sized(menu.font(), 1.0, bold=True))
+    title.setFont(theme.resize_font(menu.font(), 1.0, bold=True))

@@ -46,7 +46,7 @@ class KeyButton(QPushButton):
             self.update()
 
     def _cap_font(self) -> QFont:
-        font = theme.sized(self.font(), CAP_SCALE)
+        font = theme.resize_font(self.font(), CAP_SCALE)
         font.setBold(False)
         return font
 

@@ -49,9 +49,9 @@ def build_scene_style(colors: ThemeTokens, font: QFont) -> SceneStyle:
     return SceneStyle(
         colors=colors,
         font=font,
-        small=theme.sized(font, 0.97),
-        bold=theme.sized(font, 1.0, bold=True),
-        title=theme.sized(font, 1.15, bold=True),
+        small=theme.resize_font(font, 0.97),
+        bold=theme.resize_font(font, 1.0, bold=True),
+        title=theme.resize_font(font, 1.15, bold=True),
     )
 
 
@@ -218,7 +218,7 @@ def draw_chip(
 
 
 @contextmanager
-def squeezed(painter: QPainter, box: QRectF, width: float) -> Iterator[None]:
+def squeeze(painter: QPainter, box: QRectF, width: float) -> Iterator[None]:
     """Compress drawings of *width* from the left of *box* to the width of *box*, if they are wider."""
     painter.save()
     if width > box.width():
@@ -232,7 +232,7 @@ def squeezed(painter: QPainter, box: QRectF, width: float) -> Iterator[None]:
 def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneStyle) -> None:
     """Draw name, bar and size of a queue in one line; on a compact card the bar is below them."""
     words = style.width(f"{tr(queue.name)} {queue.scale_text}", style.small)
-    with squeezed(painter, box, words if style.narrow else 0.0):
+    with squeeze(painter, box, words if style.narrow else 0.0):
         squeezed_box = QRectF(box)
         squeezed_box.setWidth(max(box.width(), words) if style.narrow else box.width())
         _draw_queue(painter, queue, squeezed_box, style)

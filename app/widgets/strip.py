@@ -333,7 +333,7 @@ class TimeStrip(QWidget):
 
     def _draw_word(self, painter: QPainter, box: QRectF, text: str, colors: ThemeTokens) -> None:
         """Draw a word in the middle of a span, if it fits."""
-        painter.setFont(theme.sized(self.font(), LABEL_SCALE * 0.9))
+        painter.setFont(theme.resize_font(self.font(), LABEL_SCALE * 0.9))
         width = painter.fontMetrics().horizontalAdvance(text) + 8.0
         if width <= box.width():
             place = QRectF(box.center().x() - width / 2.0, box.top(), width, box.height())
@@ -342,7 +342,7 @@ class TimeStrip(QWidget):
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
 
     def _draw_names(self, painter: QPainter, colors: ThemeTokens, lanes: Sequence[QRectF]) -> None:
-        painter.setFont(theme.sized(self.font(), LABEL_SCALE))
+        painter.setFont(theme.resize_font(self.font(), LABEL_SCALE))
         painter.setPen(colors.muted)
         names = (*map(tr, self._fixed_lanes()), *(name for name, _ in self._extra_lanes))
         for name, lane in zip(names, lanes, strict=True):
@@ -351,7 +351,7 @@ class TimeStrip(QWidget):
 
     def _draw_labels(self, painter: QPainter, colors: ThemeTokens) -> None:
         """Write what happened above the most important markers, where there is room."""
-        font = theme.sized(self.font(), 0.92, bold=True)
+        font = theme.resize_font(self.font(), 0.92, bold=True)
         metrics, lanes = QFontMetricsF(font), self._lanes()
         used_spans: list[tuple[float, float]] = []
         painter.setFont(font)
@@ -521,7 +521,7 @@ def lane_names_px(widget: QWidget) -> float:
     """Return the width for the names of the lanes, on a wide strip."""
     if widget.width() < NAMES_FROM_PX:
         return 0.0
-    metrics = QFontMetricsF(theme.sized(widget.font(), LABEL_SCALE))
+    metrics = QFontMetricsF(theme.resize_font(widget.font(), LABEL_SCALE))
     return metrics.horizontalAdvance(max(map(tr, LANES), key=len)) + 8.0
 
 
@@ -533,7 +533,7 @@ def lane_sides(widget: QWidget) -> tuple[float, float]:
 
 def draw_times(painter: QPainter, widget: QWidget, lanes: QRectF, span_s: float) -> None:
     """Draw times of the run below *lanes*, whose width represents *span_s*."""
-    painter.setFont(theme.sized(widget.font(), 0.8))
+    painter.setFont(theme.resize_font(widget.font(), 0.8))
     metrics = painter.fontMetrics()
     step = nice_step(span_s, max(2, int(lanes.width() / (metrics.horizontalAdvance("00:00") * 2.2))))
     painter.setPen(theme.tokens(widget.palette()).muted)

@@ -146,7 +146,7 @@ def fixed_font(scale: float = 1.0) -> QFont:
     return font
 
 
-def sized(font: QFont, scale: float, bold: bool = False) -> QFont:
+def resize_font(font: QFont, scale: float, bold: bool = False) -> QFont:
     """Return *font* in another size."""
     new_font = QFont(font)
     new_font.setPointSizeF(font.pointSizeF() * scale)
@@ -260,7 +260,7 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
             shiboken6.isValid(widget)
             and abs(widget.font().pointSizeF() - before.pointSizeF() * growth) > 0.01
         ):
-            widget.setFont(sized(before, growth, before.bold()))
+            widget.setFont(resize_font(before, growth, before.bold()))
     return colors
 
 

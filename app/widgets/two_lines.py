@@ -54,7 +54,7 @@ class TwoLineCells(QStyledItemDelegate):
             picture = theme.pixmap(name, color, round(height * ratio))
             painter.drawPixmap(QRectF(left_x, top, height, height), picture, QRectF(picture.rect()))
             left_x += height + SIDE_PX / 2.0
-        bold = theme.sized(look.font, 1.0, bold=True)
+        bold = theme.resize_font(look.font, 1.0, bold=True)
         for baseline, font, text, color in (
             (top, bold, column.text(row), text_color if selected or not tone else colors.named(tone)),
             (top + height, look.font, detail, text_color if selected else colors.muted),

@@ -43,9 +43,9 @@ def select_announced_kinds(terms: Terms) -> frozenset[str]:
 
 def sentences(events: Iterable[Event], kinds: Collection[str] = frozenset(RANK)) -> str:
     """Describe the events in their order; empty if no event is worth an announcement."""
-    kept_events = _without_echoes([event for event in events if event.kind in kinds])
+    kept_events = _drop_echoes([event for event in events if event.kind in kinds])
     ranked_groups = [
-        (RANK.index(group[0].kind), index, group) for index, group in enumerate(_grouped(kept_events))
+        (RANK.index(group[0].kind), index, group) for index, group in enumerate(_group_events(kept_events))
     ]
     first_groups = sorted(sorted(ranked_groups)[:SENTENCES_MAX], key=lambda each: each[1])
     omitted_count = sum(len(group) for _, _, group in ranked_groups) - sum(
@@ -57,7 +57,7 @@ def sentences(events: Iterable[Event], kinds: Collection[str] = frozenset(RANK))
     return " ".join(words)
 
 
-def _without_echoes(events: list[Event]) -> list[Event]:
+def _drop_echoes(events: list[Event]) -> list[Event]:
     """Drop intermediate states and roles of a copy, and faults that a service event of the same server repeats."""
     last = {(event.kind, event.server, event.database): event for event in events}
     services = {(event.tick, event.server) for event in events if event.kind == "service"}
@@ -71,7 +71,7 @@ def _without_echoes(events: list[Event]) -> list[Event]:
     ]
 
 
-def _grouped(events: list[Event]) -> list[list[Event]]:
+def _group_events(events: list[Event]) -> list[list[Event]]:
     """Group the events so that one change of many databases becomes one sentence."""
     groups: dict[tuple[str, str | None, object], list[Event]] = {}
     for event in events:

@@ -182,10 +182,10 @@ def cell(value: object) -> str:
 
 def tab_separated(rows: list[list[str]]) -> str:
     """Return rows for the clipboard; a cell with a tab, quote or line break is quoted, as spreadsheets expect."""
-    return "\n".join("\t".join(_quoted(text) for text in row) for row in rows)
+    return "\n".join("\t".join(_quote(text) for text in row) for row in rows)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     if any(mark in text for mark in '\t\n\r"'):
         return '"' + text.replace('"', '""') + '"'
     return text

@@ -93,12 +93,12 @@ def pseudo(text: str) -> str:
     """
     if text.startswith(_OPENED):
         return text
-    words = "".join(_accented(text))
+    words = "".join(_accent(text))
     padding = round(len(text) * _LONGER)
     return f"{_OPENED}{words} {'·' * padding} !!!]" if padding else f"{_OPENED}{words} !!!]"
 
 
-def _accented(text: str) -> Iterator[str]:
+def _accent(text: str) -> Iterator[str]:
     index = 0
     for match in _KEPT.finditer(text):
         yield text[index : match.start()].translate(_ACCENTED)

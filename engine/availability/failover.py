@@ -137,7 +137,9 @@ def begin(world: World, guid: int, server: str) -> None:
     group = replicas.group_of(world, server, guid)
     assert group is not None
     replica_state = world.replicas[server, guid]
-    kind = replica_state.pending or ("role-move" if _moved(world, group, server) else "automatic")
+    kind = replica_state.pending or (
+        "role-move" if _was_moved_in_cluster(world, group, server) else "automatic"
+    )
     replicas.set_state_word(world, server, guid, ReplicaWord.PRIMARY_PENDING, replicas.ONLINE, pending=kind)
     for copy in replicas.copies(world, server, guid):
         if group.primary != server:
@@ -151,7 +153,7 @@ def begin(world: World, guid: int, server: str) -> None:
     consider(world, guid, server)
 
 
-def _moved(world: World, group: AvailabilityGroup, server: str) -> bool:
+def _was_moved_in_cluster(world: World, group: AvailabilityGroup, server: str) -> bool:
     """Return whether a person moved the role in the cluster, instead of using SQL Server."""
     node = config.node_of(world, server)
     role = node.config.role(group.name) if node is not None else None
@@ -161,7 +163,7 @@ def _moved(world: World, group: AvailabilityGroup, server: str) -> bool:
 def _begin_one(
     world: World, group: AvailabilityGroup, copy: DatabaseCopy, kind: str, asked_tick: int
 ) -> None:
-    cause, failed_tick = causes.of_loss(world, group.primary, copy.server)
+    cause, failed_tick = causes.find_loss_cause(world, group.primary, copy.server)
     if kind == "manual":
         cause, failed_tick = "manual", asked_tick
     elif kind == "role-move":
@@ -180,7 +182,7 @@ def _begin_one(
         cause=cause,
         from_server=group.primary,
         to_server=copy.server,
-        under_load=old_copy is not None and streams.under_load(old_copy),
+        under_load=old_copy is not None and streams.is_under_load(old_copy),
         failed_tick=min(failed_tick, world.tick),
         detected_tick=world.tick,
         agreed_tick=world.tick,

@@ -35,7 +35,7 @@ SERIAL_REDO: Final = 3459
 """Trace flag that turns parallel redo off. Known."""
 
 
-def _compressed(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bool:
+def _is_compressed(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bool:
     """Return whether the stream is compressed: always in 2012 and 2014, later only for asynchronous secondaries."""
     server = world.instances[lead.server]
     if server.version < 2016 or COMPRESS_SYNCHRONOUS in server.trace_flags:
@@ -231,7 +231,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
             redoing=(not suspended and not follow.availability.redo_waits)
             or failover.running(world, follow) is not None,
             log_pool=True,
-            compressed=_compressed(world, lead, follow),
+            compressed=_is_compressed(world, lead, follow),
             redo_threads=_redo_threads(world, follow),
         )
 

@@ -28,7 +28,11 @@ def preconditions(world: World, database: str) -> list[FailoverPrecondition]:
         return []
     return [
         *_cluster(world, group),
-        *(precondition for target in targets(group) for precondition in _of_target(world, group, target)),
+        *(
+            precondition
+            for target in targets(group)
+            for precondition in _list_target_preconditions(world, group, target)
+        ),
         *_loss(world, group),
     ]
 
@@ -73,7 +77,9 @@ def _cluster(world: World, group: AvailabilityGroup) -> Iterator[FailoverPrecond
     )
 
 
-def _of_target(world: World, group: AvailabilityGroup, target: str) -> Iterator[FailoverPrecondition]:
+def _list_target_preconditions(
+    world: World, group: AvailabilityGroup, target: str
+) -> Iterator[FailoverPrecondition]:
     ends = [end for end in (group.replica(group.primary), group.replica(target)) if end is not None]
     instance, node = world.instances.get(target), config.node_of(world, target)
     yield FailoverPrecondition(

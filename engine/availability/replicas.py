@@ -85,7 +85,7 @@ def permit_system(world: World, server: str, permissions: Iterable[str], granted
     world.update_instance(server, system_lacks=tuple(sorted(lacks if granted else lacks | {*permissions})))
 
 
-def enabled(world: World, server: str) -> bool:
+def is_always_on_enabled(world: World, server: str) -> bool:
     """Return whether Always On is enabled on the instance.
 
     Derived: it is enabled on nodes of a cluster since 2012, and eviction leaves it enabled.
@@ -99,14 +99,14 @@ def group_of(world: World, server: str, guid: int) -> AvailabilityGroup | None:
     return known_config.group(guid) if known_config is not None else None
 
 
-def on_server(world: World, server: str) -> list[ReplicaState]:
+def list_replica_states(world: World, server: str) -> list[ReplicaState]:
     """Return the states of all replicas on *server*."""
     return [
         state for (replica_server, _), state in sorted(world.replicas.items()) if replica_server == server
     ]
 
 
-def by_name(world: World, server: str, name: str) -> AvailabilityGroup | None:
+def find_group(world: World, server: str, name: str) -> AvailabilityGroup | None:
     """Return the group of that name as the node of *server* knows it."""
     known_config = config.find_known_config(world, server)
     groups = known_config.groups if known_config is not None else ()
@@ -242,7 +242,7 @@ def set_peer_state(world: World, key: Key, server: str, new_state: SyncState) ->
 
 def owe(world: World, server: str, reason: str, guid: int | None = None) -> None:
     """Let the replicas of a hung instance give up their roles when it continues."""
-    for state in on_server(world, server):
+    for state in list_replica_states(world, server):
         if guid in (None, state.guid) and state.word is not ReplicaWord.NOT_AVAILABLE:
             world.replicas[server, state.guid] = replace(state, owed=reason)
 
@@ -252,7 +252,9 @@ def quorum_lost(world: World, server: str) -> None:
     if world.instances[server].hung:
         owe(world, server, NO_QUORUM)
         return
-    states = [state for state in on_server(world, server) if state.word is not ReplicaWord.NOT_AVAILABLE]
+    states = [
+        state for state in list_replica_states(world, server) if state.word is not ReplicaWord.NOT_AVAILABLE
+    ]
     if states:
         errorlog.write(world, server, 41048)
         errorlog.write(world, server, 41092, LOST_QUORUM)
@@ -268,7 +270,9 @@ def quorum_back(world: World, server: str) -> None:
     node = config.node_of(world, server)
     if world.instances[server].hung:
         return
-    states = [state for state in on_server(world, server) if state.word is not ReplicaWord.NOT_AVAILABLE]
+    states = [
+        state for state in list_replica_states(world, server) if state.word is not ReplicaWord.NOT_AVAILABLE
+    ]
     if states:
         for number in (41051, 41053, 41055):
             errorlog.write(world, server, number)

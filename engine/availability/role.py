@@ -68,7 +68,7 @@ class GroupRole(roles.RoleKind):
         elif instance.hung or world.computers[instance.computer].cpu_factor >= STALL_FACTOR:
             message, delay_s = say("the lease was not renewed"), _lease_s(group)
             signs = ("Availability Group lease is no longer valid",)
-        elif group.db_failover and any(_damaged(world, server, name) for name in group.databases):
+        elif group.db_failover and any(_is_damaged(world, server, name) for name in group.databases):
             message, delay_s = say("a database is not online (DB_FAILOVER is ON)"), SERVICE_NOTICED_S
             signs = (_NOT_HEALTHY,)
         elif instance.short_of_threads and group.failure_condition_level == LEVEL_OF_THREADS:
@@ -103,7 +103,7 @@ class GroupRole(roles.RoleKind):
             and world.computers[node].cpu_factor < STALL_FACTOR
             and not any(copy.recovering for copy in replicas.copies(world, server, group.guid))
             and world.replicas[server, group.guid].word is not ReplicaWord.NOT_AVAILABLE
-            and not (group.db_failover and any(_damaged(world, server, name) for name in group.databases))
+            and not (group.db_failover and any(_is_damaged(world, server, name) for name in group.databases))
         )
 
     def targets(self, world: World, role: ClusterRole) -> list[str]:
@@ -141,7 +141,7 @@ class GroupRole(roles.RoleKind):
         if lease:
             errorlog.write(world, server, 19407, group.name)
         for database in group.databases if group.db_failover and not planned else ():
-            if _damaged(world, server, database):
+            if _is_damaged(world, server, database):
                 errorlog.write(world, server, 41653, database, 2, "DB_SHUTDOWN", group.name)
         for text in ("Lease Thread terminated", "Health worker was asked to terminate") if planned else ():
             clusterlog.write(world, role.owner, "INFO", "RES", f"{_HEAD.format(group.name)} {text}")
@@ -163,7 +163,7 @@ class GroupRole(roles.RoleKind):
             return ""
         lacks = world.instances[server].system_lacks
         if lacks:
-            _no_diagnostics(world, group, server, node)
+            _fail_without_diagnostics(world, group, server, node)
             return say(
                 "NT AUTHORITY\\SYSTEM lacks {permission} on {server}", permission=lacks[0], server=server
             )
@@ -179,7 +179,7 @@ class GroupRole(roles.RoleKind):
     def node_left(self, world: World, node: str) -> None:
         for name, instance in world.instances.items():
             if instance.computer == node:
-                for state in replicas.on_server(world, name):
+                for state in replicas.list_replica_states(world, name):
                     group = replicas.group_of(world, name, state.guid)
                     if (
                         group is not None
@@ -257,7 +257,7 @@ _NOT_HEALTHY: Final = (
 _HEAD: Final = "SQL Server Availability Group <{}>: [hadrag]"
 
 
-def _no_diagnostics(world: World, group: AvailabilityGroup, server: str, node: str) -> None:
+def _fail_without_diagnostics(world: World, group: AvailabilityGroup, server: str, node: str) -> None:
     """Fail the resource because it cannot monitor the instance. [DOC: automatic failover problems]."""
     head = _HEAD.format(group.name)
     for text in (
@@ -290,7 +290,7 @@ def _server(world: World, role: ClusterRole, node: str) -> str | None:
     return next((s for s in servers if s in world.instances and world.instances[s].computer == node), None)
 
 
-def _damaged(world: World, server: str, database: str) -> bool:
+def _is_damaged(world: World, server: str, database: str) -> bool:
     copy = world.copies.get((server, database))
     return copy is not None and (copy.disk_failed or copy.data_failed_tick is not None)
 

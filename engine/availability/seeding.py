@@ -47,7 +47,7 @@ def watch(world: World) -> None:
         led_by_another = any(
             seeding.running and seeding.source != state.primary for seeding in state.seedings
         )
-        if led_by_another or not _linked(world, state):
+        if led_by_another or not _is_linked(world, state):
             _break_off(world, group, state)
         elif own_replica.seeding and state.word is ReplicaWord.SECONDARY_NORMAL:
             for database in group.databases:
@@ -84,7 +84,7 @@ def held_from_kb(world: World, copy: DatabaseCopy) -> list[float]:
     ]
 
 
-def _linked(world: World, state: ReplicaState) -> bool:
+def _is_linked(world: World, state: ReplicaState) -> bool:
     contact = world.contacts.get((state.guid, state.server, state.primary or ""))
     is_linked = world.instances[state.server].answering and config.has_quorum(world, state.server)
     return is_linked and contact is not None and contact.connected
@@ -179,7 +179,9 @@ def _receive(world: World, lead: DatabaseCopy, server: str) -> None:
         delayed_durability=lead.delayed_durability,
         log_backup_every_s=lead.log_backup_every_s,
     )
-    restore.put_copy(world, options.as_restored(new_copy, lead, world.instances[server].service_account))
+    restore.put_copy(
+        world, options.restore_properties(new_copy, lead, world.instances[server].service_account)
+    )
 
 
 def seeded(world: World, guid: int, server: str, database: str, number: int) -> None:

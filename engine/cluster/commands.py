@@ -412,12 +412,12 @@ def _resource(world: World, name: str, observer: str = "") -> tuple[Node, Cluste
 def set_owners(world: World, name: str, nodes: Iterable[str], observer: str = "") -> None:
     """Execute Set-ClusterOwnerNode for one resource."""
     node, role, resource = _resource(world, name, observer)
-    owner_names = _spelled(world, node, nodes)
+    owner_names = _require_nodes(world, node, nodes)
     owners = tuple(name for name in world.clusters[node.cluster].nodes if name in owner_names)
     _put(world, node, role, replace(resource, owners=owners))
 
 
-def _spelled(world: World, node: Node, names: Iterable[str]) -> tuple[str, ...]:
+def _require_nodes(world: World, node: Node, names: Iterable[str]) -> tuple[str, ...]:
     """Return the nodes of the cluster with these names, in the cluster's spelling."""
     all_nodes = world.clusters[node.cluster].nodes
     spelled = {node_name.lower(): node_name for node_name in all_nodes}
@@ -433,7 +433,7 @@ def set_preferred(world: World, name: str, nodes: Iterable[str], observer: str =
     For an availability group they last until SQL Server sets them again at the next failover.
     """
     node, role = _role(world, name, observer)
-    config.update_role(world, node.name, role.name, preferred=_spelled(world, node, nodes))
+    config.update_role(world, node.name, role.name, preferred=_require_nodes(world, node, nodes))
 
 
 def set_role_property(world: World, name: str, observer: str, **changes: FieldOf[ClusterRole]) -> None:

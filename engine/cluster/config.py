@@ -184,7 +184,7 @@ def may_write(world: World, node: str) -> bool:
     partition, old_config = world.nodes[node].partition, world.nodes[node].config
     if not partition or not is_running(world, world.nodes[node]):
         return False
-    partition_members, reached = members(world, partition), _reached(world, node)
+    partition_members, reached = members(world, partition), _list_reached_nodes(world, node)
     if any(world.nodes[name].config.epoch > old_config.epoch for name in reached):
         return False
     is_forced_alone = old_config.forced and reached == partition_members
@@ -193,7 +193,7 @@ def may_write(world: World, node: str) -> bool:
     return is_forced_alone or quorum.has_majority(old_config, reached, votes)
 
 
-def _reached(world: World, node: str) -> list[str]:
+def _list_reached_nodes(world: World, node: str) -> list[str]:
     partition_members = members(world, world.nodes[node].partition)
     return [name for name in partition_members if name == node or has_heartbeat(world, node, name)]
 
@@ -202,7 +202,7 @@ def update(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> bool:
     """Change the cluster database from *node*. Return False, with nothing changed, if it does not reach a majority."""
     if not may_write(world, node):
         return False
-    old_config, reached = world.nodes[node].config, _reached(world, node)
+    old_config, reached = world.nodes[node].config, _list_reached_nodes(world, node)
     config = replace(old_config, epoch=old_config.epoch + 1, core_owner=find_core_owner(world, node))
     new_config = replace(config, **changes)
     for name in reached:

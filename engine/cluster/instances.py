@@ -50,7 +50,7 @@ def begin(world: World, server: str, node: str, transition: str) -> None:
     """Bring the instance *server* online on *node*, which is not its former node."""
     _cancel_pending_moves(world, server, say("the role moved to another node"))
     instance = world.instances[server]
-    cause, failed_tick = causes.of_loss(world, server, None)
+    cause, failed_tick = causes.find_loss_cause(world, server, None)
     ordered = transition == "move"
     for (copy_server, database), copy in sorted(world.copies.items()):
         if copy_server != server or copy.source is None:
@@ -64,7 +64,7 @@ def begin(world: World, server: str, node: str, transition: str) -> None:
             cause="move-role" if ordered else cause,
             from_server=instance.computer,
             to_server=node,
-            under_load=streams.under_load(copy),
+            under_load=streams.is_under_load(copy),
             failed_tick=down_tick if ordered else min(failed_tick, world.tick),
             detected_tick=down_tick if ordered else world.tick,
             agreed_tick=world.tick,
@@ -329,7 +329,7 @@ def check_started(world: World, name: str, node: str, step: int) -> None:
     elif not instance.running:
         roles.report_declined(world, name, node, say("the service did not start"))
     elif node in instance.no_tempdb_path:
-        _no_tempdb(world, name)
+        _stop_without_tempdb(world, name)
         roles.report_declined(world, name, node, say("the tempdb folder is missing on {node}", node=node))
     elif instance.level < world.nodes[node].level:
         world.update_instance(name, level=world.nodes[node].level)
@@ -358,7 +358,7 @@ def make_tempdb_folder(world: World, node: str) -> None:
         world.update_instance(name, no_tempdb_path=remaining_nodes)
 
 
-def _no_tempdb(world: World, server: str) -> None:
+def _stop_without_tempdb(world: World, server: str) -> None:
     """Stop SQL Server because it cannot create tempdb without its folder."""
     errorlog.write(world, server, 5123, NO_PATH, TEMPDB_FILE)
     errorlog.write(world, server, 17204, "FCB::Open failed", TEMPDB_FILE, 1, NO_PATH)

@@ -11,7 +11,7 @@ from engine.model import ClusterRole, Node, ResourceState, World
 from engine.protocol.groups import FailoverPrecondition
 
 
-def of_database(world: World, database: str) -> list[FailoverPrecondition]:
+def list_instance_preconditions(world: World, database: str) -> list[FailoverPrecondition]:
     """Return the preconditions of the failover cluster instance: first its own, then those of each other node."""
     copy = next((c for c in world.copies_of(database) if world.instances[c.server].clustered), None)
     instance_role = roles.find(world, copy.server) if copy is not None else None

@@ -33,7 +33,7 @@ Assumed. In reality it takes minutes, depending on the features.
 """
 
 
-def _idle(world: World, name: str) -> Node:
+def _require_idle_node(world: World, name: str) -> Node:
     node = world.nodes[name]
     if not config.is_running(world, node):
         raise InputError(say("the cluster service is not running on {node}", node=name))
@@ -54,7 +54,7 @@ def patch(world: World, name: str) -> None:
 
     Passive nodes are best patched first, because that interrupts no clients.
     """
-    _idle(world, name)
+    _require_idle_node(world, name)
     _start_setup(world, name, instances.PATCH, "setup.patched", PATCH_S)
     text = say("Setup installs a service pack on {node}", node=name)
     world.emit(ClusterData(what="patch"), text, server=name)
@@ -97,7 +97,7 @@ def add_node(world: World, instance: str, name: str) -> None:
         raise InputError(say("{node} belongs to another cluster", node=name))
     if name not in world.nodes:
         _join(world, node_and_role[0], name)
-    _idle(world, name)
+    _require_idle_node(world, name)
     _start_setup(world, name, instance, "setup.added", ADD_NODE_S, instance)
     text = say("Setup adds {node} to {server}", node=name, server=instance)
     world.emit(ClusterData(what="add node", instance=instance), text, server=name)
@@ -118,7 +118,7 @@ def _join(world: World, existing_node: Node, name: str) -> None:
     world.evicted.pop(name, None)
     known_config = existing_node.config
     owned = tuple(
-        _owned(role, name, False) if role.kind == "instance" else role for role in known_config.roles
+        _add_owner(role, name, False) if role.kind == "instance" else role for role in known_config.roles
     )
     config.update(
         world,
@@ -132,7 +132,7 @@ def _join(world: World, existing_node: Node, name: str) -> None:
     world.call_after(0.0, "cluster.count", cluster.name)
 
 
-def _owned(role: ClusterRole, name: str, disks: bool) -> ClusterRole:
+def _add_owner(role: ClusterRole, name: str, disks: bool) -> ClusterRole:
     """Return the role with *name* as an additional possible owner of its resources.
 
     Its disks are included only if *disks*.
@@ -163,7 +163,9 @@ def remove_node(world: World, instance: str, name: str) -> None:
     if not world.computers[name].powered:
         raise InputError(say("{node} is off", node=name))
     if name in world.nodes:
-        _start_setup(world, _idle(world, name).name, instance, "setup.removed", REMOVE_NODE_S, instance)
+        _start_setup(
+            world, _require_idle_node(world, name).name, instance, "setup.removed", REMOVE_NODE_S, instance
+        )
     else:
         world.call_after(REMOVE_NODE_S, "setup.removed", name, instance)
     text = say("Setup removes {node} from {server}", node=name, server=instance)
@@ -247,7 +249,7 @@ def complete_add_node(world: World, name: str, instance: str) -> None:
         text = say("Setup was interrupted on {node}", node=name)
         world.emit(ClusterData(what="add node failed", instance=instance), text, server=name)
         return
-    owned = _owned(node_and_role[1], name, True)
+    owned = _add_owner(node_and_role[1], name, True)
     config.update_role(world, node_and_role[0].name, node_and_role[1].name, resources=owned.resources)
     world.update_instance(instance, installed=(*world.instances[instance].installed, name))
     text = say("{server} is installed on {node}", server=instance, node=name)

@@ -45,7 +45,7 @@ STEPS_PER_TICK_MAX = 16
 Array = npt.NDArray[np.float64]
 
 
-def attached(stream: StreamSetup) -> bool:
+def should_send(stream: StreamSetup) -> bool:
     """Return whether the source should send log to the stream's target."""
     return stream.connected and stream.sending
 
@@ -53,7 +53,7 @@ def attached(stream: StreamSetup) -> bool:
 def carries(source: SourceSetup, stream: StreamSetup) -> bool:
     """Return whether log actually reaches the stream's target."""
     reachable = stream.carrying and source.alive and stream.target_alive and stream.target_host >= 0
-    return attached(stream) and reachable
+    return should_send(stream) and reachable
 
 
 def link_kb_per_s(site: Site, bandwidth_mbps: float) -> float:
@@ -97,9 +97,9 @@ def source_parameters(source: SourceSetup, streams: tuple[StreamSetup, ...], dt:
     p = np.zeros(k.SOURCE_PARAMETERS)
     p[k.ACTIVE] = 1.0
     p[k.ALIVE] = source.alive
-    p[k.WAITS] = any(attached(stream) and stream.awaited for stream in streams)
+    p[k.WAITS] = any(should_send(stream) and stream.awaited for stream in streams)
     _clients(p, source, dt)
-    _local_log(p, source, [stream for stream in streams if attached(stream)], dt)
+    _local_log(p, source, [stream for stream in streams if should_send(stream)], dt)
     p[k.CHECKPOINT_EVERY_S] = site.checkpoint_interval_s
     p[k.CHECKPOINT_PAGES] = site.checkpoint_pages_per_s * dt / max(1.0, source.data_disk_factor)
     if source.operation is not None and source.serving:
@@ -182,7 +182,7 @@ def _link(p: Array, source: SourceSetup, stream: StreamSetup, dt: float) -> None
     site = source.site
     ratio = wire_ratio(stream.compression_ratio, source.version)
     p[k.CARRYING] = carries(source, stream)
-    p[k.AWAITED] = attached(stream) and stream.awaited
+    p[k.AWAITED] = should_send(stream) and stream.awaited
     p[k.FROM_GENERATED] = stream.awaited
     p[k.WIRE_RATIO] = ratio
     p[k.PER_WIRE] = 1.0 / ratio

@@ -76,7 +76,7 @@ class Flow:
         """Arrays that a run changes and that other flows may share. They are copied before a change."""
         self.levels: tuple[Level, ...] = ()
         """Comparisons that are watched. A run stops at the whole second at which the result of one changes."""
-        self.level_rows = rows.of_levels(())
+        self.level_rows = rows.build_level_array(())
         self.passed = False
         """True if the latest run stopped because a level was crossed."""
         self._lay_out()
@@ -257,7 +257,7 @@ class Flow:
         shifts = [
             self.streams[stream, k.REDONE] - steady_flow.streams[position, k.REDONE]
             for position, stream in enumerate(streams)
-            if derive.attached(self.stream_setup(stream))
+            if derive.should_send(self.stream_setup(stream))
         ]
         shift = max(shifts, default=s[k.FLUSHED] - steady[k.FLUSHED])
         since_look_s = int(self.clock[k.TICKS]) % k.LOOK_TICKS / TICKS_PER_S
@@ -266,13 +266,13 @@ class Flow:
         rows.adopt_steady_row(s, steady, kept_columns, positions, shift)
         s[k.RELEASED] = s[k.FLUSHED]
         s[k.CHECKPOINT_LOG] += s[k.GENERATED] - steady[k.GENERATED]
-        rows.no_rate(s, k.SOURCE_TOTALS, since_look_s)
+        rows.reset_rate(s, k.SOURCE_TOTALS, since_look_s)
         now_step, length = int(self.clock[k.NOW]), self.history.shape[2]
         steady_now, size = int(steady_flow.clock[k.NOW]), steady_flow.history.shape[2]
         for index, stream in enumerate(streams):
             t, calm = self.streams[stream], steady_flow.streams[index].copy()
             rows.adopt_steady_row(t, calm, (k.NOISE, k.STREAM_ARMED), list(STREAM_POSITIONS.values()), shift)
-            rows.no_rate(t, k.STREAM_TOTALS, since_look_s)
+            rows.reset_rate(t, k.STREAM_TOTALS, since_look_s)
             shift_kb = t[[k.SENT, k.HARDENED]] - calm[[k.SENT, k.HARDENED]]
             for steps_back in range(length):
                 past_values = steady_flow.history[index, :, (steady_now - min(steps_back, size - 1)) % size]
@@ -446,7 +446,7 @@ class Flow:
         self.passed = False
         if self.levels != (levels := tuple(levels)):
             self._branch_root("levels", levels)
-            self.levels, self.level_rows = levels, rows.of_levels(levels)
+            self.levels, self.level_rows = levels, rows.build_level_array(levels)
 
     # -- internal
 

@@ -76,7 +76,7 @@ def mirroring_threads(sources: Sources, streams: Streams) -> dict[int, int]:
     "Mirroring a Large Number of Databases in a Single SQL Server Instance".
     """
     threads: dict[int, int] = {}
-    for host, setup in _shipped(sources, streams, of_groups=False):
+    for host, setup in _list_receiving_streams(sources, streams, of_groups=False):
         threads[host] = threads.get(host, 1) + 2
         as_target = 3 + redo_threads(setup.site.cores, setup.enterprise)
         threads[setup.target_host] = threads.get(setup.target_host, 1) + as_target
@@ -111,7 +111,7 @@ def group_threads(sources: Sources, streams: Streams) -> dict[int, int]:
         source = sources[owner]
         assert source is not None
         threads[source.host] = threads.get(source.host, 0) + 1
-    for host, setup in _shipped(sources, streams, of_groups=True):
+    for host, setup in _list_receiving_streams(sources, streams, of_groups=True):
         target, thread_count = setup.target_host, setup.redo_threads or 0
         own_threads = (
             thread_count
@@ -124,7 +124,9 @@ def group_threads(sources: Sources, streams: Streams) -> dict[int, int]:
     return threads
 
 
-def _shipped(sources: Sources, streams: Streams, of_groups: bool) -> Iterator[tuple[int, StreamSetup]]:
+def _list_receiving_streams(
+    sources: Sources, streams: Streams, of_groups: bool
+) -> Iterator[tuple[int, StreamSetup]]:
     """Yield (sending instance, setup) of every stream with a receiving instance.
 
     *of_groups* selects the streams of availability groups, else those of mirroring.

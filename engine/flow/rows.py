@@ -39,7 +39,7 @@ def with_rows(array: Array, rows: Mapping[int, Array]) -> Array:
     return new_array
 
 
-def of_levels(levels: Sequence[Level]) -> Array:
+def build_level_array(levels: Sequence[Level]) -> Array:
     """Return levels as an array for the compiled step."""
     return np.array([level.row() for level in levels]).reshape(-1, k.LEVEL_COLUMNS)
 
@@ -64,7 +64,7 @@ def adopt_steady_row(
         s[column] = value
 
 
-def no_rate(s: Array, totals: int, since_look_s: float) -> None:
+def reset_rate(s: Array, totals: int, since_look_s: float) -> None:
     """Reset the last sample to *since_look_s* ago, so that the smoothed rates stay."""
     for total in range(totals):
         s[totals + total] = s[total] - s[2 * totals + total] * since_look_s

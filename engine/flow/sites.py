@@ -25,7 +25,7 @@ FASTER: Final = 0.4
 """Core time on x64 servers of 2007 and later, relative to the 1.5 GHz Itanium2. Assumed."""
 
 
-def _on_newer_cores(site: Site) -> Site:
+def _use_newer_cores(site: Site) -> Site:
     """Return *site* with cores that do the same work in FASTER of the time."""
     return replace(
         site,
@@ -41,7 +41,7 @@ def _on_newer_cores(site: Site) -> Site:
 
 
 NEC: Final = Site(**_SITES.pop("nec"))
-_NEWER: Final = _on_newer_cores(NEC)
+_NEWER: Final = _use_newer_cores(NEC)
 SITES: Final = {"nec": NEC} | {key: replace(_NEWER, **fields) for key, fields in _SITES.items()}
 """Hardware by the name that scenarios use."""
 

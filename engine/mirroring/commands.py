@@ -31,7 +31,7 @@ from engine.protocol import errorlog, network, security, statements
 # --- checks ----------------------------------------------------------------------------------------
 
 
-def _in_session(world: World, server: str, database: str) -> DatabaseCopy:
+def _require_session(world: World, server: str, database: str) -> DatabaseCopy:
     if database.lower() in statements.SYSTEM_DATABASES:
         raise SqlError(1416, database)
     copy = statements.copy_on(world, server, database)
@@ -40,8 +40,8 @@ def _in_session(world: World, server: str, database: str) -> DatabaseCopy:
     return copy
 
 
-def _on_principal(world: World, server: str, database: str) -> DatabaseCopy:
-    copy = _in_session(world, server, database)
+def _require_principal(world: World, server: str, database: str) -> DatabaseCopy:
+    copy = _require_session(world, server, database)
     if copy.mirroring.role is not Role.PRINCIPAL:
         raise SqlError(1470, copy.database)
     return copy
@@ -65,7 +65,7 @@ def _need_connection(world: World, copy: DatabaseCopy) -> None:
         raise SqlError(1447, copy.database)
 
 
-def _not_busy(world: World, copy: DatabaseCopy) -> None:
+def _require_idle_session(world: World, copy: DatabaseCopy) -> None:
     """Raise 1404 during a failover, and until both partners know that a pending one is canceled."""
     waiting = any(
         world.copies[key].mirroring.state is MirrorState.PENDING_FAILOVER
@@ -98,12 +98,12 @@ def _find_partner(_: World, copy: DatabaseCopy) -> tuple[int, tuple[str, ...]]:
 @statements.exchanged("mirroring.failover", _find_partner)
 def partner_failover(world: World, server: str, database: str) -> statements.Outcome:
     """Execute SET PARTNER FAILOVER on the principal, which must be FULL and SYNCHRONIZED."""
-    copy = _on_principal(world, server, database)
+    copy = _require_principal(world, server, database)
     _need_quorum(world, copy)
     _need_connection(world, copy)
     if copy.mirroring.safety is not Safety.FULL:
         raise SqlError(1477, copy.database)
-    _not_busy(world, copy)
+    _require_idle_session(world, copy)
     if copy.mirroring.state is not MirrorState.SYNCHRONIZED:
         raise SqlError(1422, copy.database)
     if (
@@ -116,7 +116,7 @@ def partner_failover(world: World, server: str, database: str) -> statements.Out
 
 def partner_force(world: World, server: str, database: str) -> statements.Outcome:
     """Execute FORCE_SERVICE_ALLOW_DATA_LOSS on the mirror, if no reachable server knows a running principal."""
-    copy = _in_session(world, server, database)
+    copy = _require_session(world, server, database)
     if copy.mirroring.role is not Role.MIRROR or quorum.sees_partner(world, copy):
         raise SqlError(1455, copy.database)
     if copy.mirroring.witness is not None:
@@ -141,7 +141,7 @@ def partner_off(world: World, server: str, database: str) -> statements.Outcome:
     if copy.mirroring.guid is None and copy.mirroring.partner_address is not None:
         world.update_mirroring(copy.key, partner=None, partner_address=None)  # the session never began
         return []
-    copy = _in_session(world, server, database)
+    copy = _require_session(world, server, database)
     running = world.failover_under_way(copy.mirroring.guid)
     if running is not None and running.decided_tick is not None:
         raise SqlError(1404)
@@ -169,9 +169,9 @@ def partner_off(world: World, server: str, database: str) -> statements.Outcome:
 @statements.exchanged("mirroring.suspend", _find_partner)
 def partner_suspend(world: World, server: str, database: str) -> statements.Outcome:
     """Execute SET PARTNER SUSPEND: the principal keeps its log and no longer sends it."""
-    copy = _in_session(world, server, database)
+    copy = _require_session(world, server, database)
     _need_quorum(world, copy)
-    _not_busy(world, copy)
+    _require_idle_session(world, copy)
     for key in _list_connected_keys(world, copy):
         roles.move(world, key, StateChangeCause.SUSPEND)
         roles.note(world, key, 9)
@@ -183,7 +183,7 @@ def partner_suspend(world: World, server: str, database: str) -> statements.Outc
 @statements.exchanged("mirroring.resume", _find_partner)
 def partner_resume(world: World, server: str, database: str) -> statements.Outcome:
     """Execute SET PARTNER RESUME, after SUSPEND, after forced service, or after a repaired error."""
-    copy = _in_session(world, server, database)
+    copy = _require_session(world, server, database)
     if copy.mirroring.role is Role.MIRROR and not world.settings.resume_on_mirror:
         raise SqlError(1470, copy.database)
     _need_quorum(world, copy)
@@ -194,7 +194,7 @@ def partner_resume(world: World, server: str, database: str) -> statements.Outco
             raise SqlError(1462)
     if MirrorState.SUSPENDED not in (copy.mirroring.state, partner.mirroring.state):
         return []
-    _not_busy(world, copy)
+    _require_idle_session(world, copy)
     lead, follower = (copy, partner) if copy.mirroring.role is Role.PRINCIPAL else (partner, copy)
     if not prerequisites.version_fits(world, lead.server, follower.server):
         redo.refuse_newer(world, lead.key, follower.key)
@@ -207,13 +207,13 @@ def partner_resume(world: World, server: str, database: str) -> statements.Outco
 @statements.exchanged("mirroring.safety", _find_partner)
 def partner_safety(world: World, server: str, database: str, level: str) -> statements.Outcome:
     """Execute SET PARTNER SAFETY FULL or OFF (also SET SAFETY) on the principal; both partners must be connected."""
-    copy = _on_principal(world, server, database)
+    copy = _require_principal(world, server, database)
     new_safety = Safety[level.upper()]
     if world.instances[server].edition not in ENTERPRISE and new_safety is not copy.mirroring.safety:
         raise SqlError(1473)
     _need_quorum(world, copy)
     _need_connection(world, copy)
-    _not_busy(world, copy)
+    _require_idle_session(world, copy)
     if new_safety is copy.mirroring.safety:
         return []
     for key in _list_connected_keys(world, copy):
@@ -248,7 +248,7 @@ def partner_safety(world: World, server: str, database: str, level: str) -> stat
 @statements.exchanged("mirroring.timeout", _find_partner)
 def partner_timeout(world: World, server: str, database: str, seconds: int) -> statements.Outcome:
     """Execute SET PARTNER TIMEOUT *seconds*: 0 to 4 are stored as 5; with safety OFF the value stays 10."""
-    copy = _on_principal(world, server, database)
+    copy = _require_principal(world, server, database)
     if seconds > PARTNER_TIMEOUT_S_MAX:
         raise SqlError(1476, seconds)
     _need_quorum(world, copy)
@@ -260,7 +260,7 @@ def partner_timeout(world: World, server: str, database: str, seconds: int) -> s
 
 def redo_queue(world: World, server: str, database: str, limit_mb: int | None) -> statements.Outcome:
     """Execute SET PARTNER REDO_QUEUE. As in the product, the limit is stored and shown and has no other effect."""
-    _on_principal(world, server, database)
+    _require_principal(world, server, database)
     if limit_mb is not None:
         return [Message(0, 0, 0, 0, "Not simulated: the size of the redo queue stays UNLIMITED.")]
     return []
@@ -336,7 +336,7 @@ def _establish(
 @statements.exchanged("mirroring.witness_set", _find_partner)
 def witness_set(world: World, server: str, database: str, address: str) -> statements.Outcome:
     """Execute SET WITNESS = 'TCP://host:port' on the principal. All three must be connected, the mirror caught up."""
-    copy = _on_principal(world, server, database)
+    copy = _require_principal(world, server, database)
     host = security.host_of(world, address)
     if host in (copy.server, copy.mirroring.partner):
         raise SqlError(1429, address)
@@ -373,7 +373,7 @@ def witness_off(world: World, server: str, database: str) -> statements.Outcome:
 
     Documented [WP, loss of the mirror and the witness].
     """
-    copy = _in_session(world, server, database)
+    copy = _require_session(world, server, database)
     if copy.mirroring.role is Role.MIRROR and not world.settings.witness_off_on_mirror:
         raise SqlError(1470, copy.database)
     if copy.mirroring.witness is None:

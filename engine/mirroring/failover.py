@@ -33,7 +33,7 @@ FAILED: Final = {
 """Kind of failover -> texts of its failure."""
 
 
-def _step(world: World, failover: Failover, step: str, server: str | None = None) -> None:
+def _emit_step(world: World, failover: Failover, step: str, server: str | None = None) -> None:
     template = FAILED[failover.kind] if failover.why else STEP_TEXTS[failover.kind]
     text = say(template, server=failover.from_server, other=failover.to_server, step=step, why=failover.why)
     world.emit(
@@ -50,7 +50,7 @@ def _begin(world: World, mirror: DatabaseCopy, kind: str, agreed_tick: int | Non
         and mirror.mirroring.partner is not None
         and mirror.stream is not None
     )
-    cause, failed_tick = causes.of_loss(world, mirror.mirroring.partner, mirror.server)
+    cause, failed_tick = causes.find_loss_cause(world, mirror.mirroring.partner, mirror.server)
     if kind == "manual":
         cause, failed_tick = "manual", world.tick
     source = world.flow.source_of(mirror.stream)
@@ -63,7 +63,7 @@ def _begin(world: World, mirror: DatabaseCopy, kind: str, agreed_tick: int | Non
         cause=cause,
         from_server=mirror.mirroring.partner,
         to_server=mirror.server,
-        under_load=streams.under_load(principal),
+        under_load=streams.is_under_load(principal),
         failed_tick=min(failed_tick, world.tick),
         detected_tick=world.tick,
         decision_s=phases.decision_s,
@@ -81,7 +81,7 @@ def _begin(world: World, mirror: DatabaseCopy, kind: str, agreed_tick: int | Non
 def _give_up(world: World, failover: Failover, reason: str) -> None:
     """Cancel the failover in progress."""
     failover = _update(world, failover, why=reason)
-    _step(world, failover, "cancelled", failover.from_server if failover.kind == "manual" else None)
+    _emit_step(world, failover, "cancelled", failover.from_server if failover.kind == "manual" else None)
 
 
 def cancel(world: World, guid: int | None, kind: str, reason: str) -> None:
@@ -109,7 +109,7 @@ def prepare_automatic(world: World, mirror: Key) -> None:
     """Prepare an automatic failover at a mirror that has lost its principal: finish redo and ask the witness."""
     copy = world.copies[mirror]
     failover = _begin(world, copy, "automatic")
-    _step(world, failover, say("detected"))
+    _emit_step(world, failover, say("detected"))
 
 
 def consider(world: World, guid: int) -> None:
@@ -120,7 +120,7 @@ def consider(world: World, guid: int) -> None:
     if failover.kind == "automatic":
         _ask_witness(world, failover, world.copies[failover.to_server, failover.database])
     elif failover.agreed_tick is not None and failover.redo_done_tick is not None:
-        _decided(world, failover)
+        _record_decision(world, failover)
 
 
 def _ask_witness(world: World, failover: Failover, mirror: DatabaseCopy) -> None:
@@ -207,12 +207,12 @@ def decide(world: World, guid: int, detected_tick: int) -> None:
         exposed=True,
     )
     roles.note(world, mirror.key, 8)
-    _decided(world, failover)
+    _record_decision(world, failover)
 
 
-def _decided(world: World, failover: Failover) -> None:
+def _record_decision(world: World, failover: Failover) -> None:
     failover = _update(world, failover, decided_tick=world.tick)
-    _step(world, failover, say("decided"))
+    _emit_step(world, failover, say("decided"))
     world.call_after(failover.promote_s, "failover.online", failover.guid, failover.detected_tick)
 
 
@@ -227,7 +227,7 @@ def start_manual(world: World, principal: Key) -> None:
     failover = _begin(world, mirror, "manual")
     roles.move(world, principal, StateChangeCause.FAILOVER_ACCEPTED)
     roles.note(world, principal, 7)
-    _step(world, failover, say("accepted"), principal[0])
+    _emit_step(world, failover, say("accepted"), principal[0])
     world.call_after(failover.close_s, "failover.closed", failover.guid, failover.detected_tick)
 
 
@@ -251,7 +251,7 @@ def start_forced(world: World, mirror: Key) -> None:
     failover = _begin(world, copy, "forced", agreed_tick=world.tick)
     _update(world, failover, failed_tick=min(failover.failed_tick, since_tick))
     roles.note(world, mirror, 7)
-    _step(world, failover, say("accepted"))
+    _emit_step(world, failover, say("accepted"))
 
 
 # --- common end ------------------------------------------------------------------------------------
@@ -266,7 +266,7 @@ def redo_done(world: World, stream: int) -> None:
     unhardened_kb = world.flow.positions(source).flushed_kb - world.flow.stream_positions(stream).hardened_kb
     if failover.kind == "manual" and unhardened_kb > 1e-6:
         return  # the tail of the log is still being sent
-    _step(world, _update(world, failover, redo_done_tick=world.tick), say("redo done"))
+    _emit_step(world, _update(world, failover, redo_done_tick=world.tick), say("redo done"))
     consider(world, failover.guid)
 
 
@@ -292,7 +292,7 @@ def online(world: World, guid: int, detected_tick: int) -> None:
         return
     _promote(world, failover, new, old)
     failover = _update(world, world.failover_under_way(guid) or failover, online_tick=world.tick)
-    _step(world, failover, say("online"))
+    _emit_step(world, failover, say("online"))
     world.call_after(failover.undo_s, "failover.undone", guid, detected_tick)
     world.call_after(0.0, "session.meet", guid)
 
@@ -374,4 +374,4 @@ def undone(world: World, guid: int, detected_tick: int) -> None:
     """Finish the rollback of uncommitted transactions on the new principal (timer)."""
     failover = world.failovers[world.latest_failover[guid]]
     if failover.detected_tick == detected_tick:
-        _step(world, _update(world, failover, undo_done_tick=world.tick), say("undo done"))
+        _emit_step(world, _update(world, failover, undo_done_tick=world.tick), say("undo done"))

@@ -185,7 +185,7 @@ def update(world: World, server: str, database: str | None = None) -> list[Messa
     Raise 32039 if the database is not mirrored.
     """
     if database is not None:
-        record(world, _watched(world, server, database))
+        record(world, _require_monitored(world, server, database))
         return []
     for key, copy in sorted(world.copies.items()):
         if key[0] == server and copy.mirroring.guid is not None:
@@ -319,14 +319,14 @@ def _time_behind(row: MonitorRow, previous_rows: MonitorRows) -> Tick:
     return previous_rows[0].tick if previous_rows else row.tick
 
 
-def _watched(world: World, server: str, database: str) -> DatabaseCopy:
+def _require_monitored(world: World, server: str, database: str) -> DatabaseCopy:
     """Return the copy to which a threshold applies. Raise 32050 for a system database."""
     if database.lower() in ("master", "msdb", "model", "tempdb"):
         raise SqlError(32050)
-    return _mirrored(world, server, database)
+    return _require_mirrored(world, server, database)
 
 
-def _mirrored(world: World, server: str, database: str) -> DatabaseCopy:
+def _require_mirrored(world: World, server: str, database: str) -> DatabaseCopy:
     try:
         copy = statements.copy_on(world, server, database)
     except SqlError:
@@ -348,7 +348,7 @@ def results(
     """
     if mode not in HOURS_OF_MODE and mode not in ROWS_OF_MODE:
         raise SqlError(32036)
-    copy = _mirrored(world, server, database)
+    copy = _require_mirrored(world, server, database)
     key = (server, copy.database)
     rows = rows_of(world, key)
     if update_table and (not rows or world.tick - rows[-1].tick >= FRESH_S * TICKS_PER_S):
@@ -449,7 +449,7 @@ def change_alert(
     """
     if alert_id not in (*EVENTS, RETENTION) or threshold < 0.0:
         raise SqlError(32036)
-    copy = _watched(world, server, database)
+    copy = _require_monitored(world, server, database)
     alert = Alert(database=copy.database, alert_id=alert_id, threshold=threshold, enabled=enabled)
     other_alerts = _other_alerts(world, server, copy.database, alert_id)
     world.update_instance(server, alerts=(*other_alerts, alert))
@@ -458,14 +458,14 @@ def change_alert(
 
 def help_alert(world: World, server: str, database: str, alert_id: int | None = None) -> list[Alert]:
     """Execute sp_dbmmonitorhelpalert: return the thresholds that this server has for the database, by id."""
-    copy = _watched(world, server, database)
+    copy = _require_monitored(world, server, database)
     own_alerts = [alert for alert in world.instances[server].alerts if alert.database == copy.database]
     return sorted((a for a in own_alerts if alert_id in (None, a.alert_id)), key=lambda alert: alert.alert_id)
 
 
 def drop_alert(world: World, server: str, database: str, alert_id: int | None = None) -> list[Message]:
     """Execute sp_dbmmonitordropalert: drop one threshold of the database, or all of them."""
-    copy = _watched(world, server, database)
+    copy = _require_monitored(world, server, database)
     other_alerts = _other_alerts(world, server, copy.database, alert_id)
     world.update_instance(server, alerts=other_alerts)
     return []

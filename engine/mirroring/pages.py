@@ -133,13 +133,13 @@ def check(
     that of a backup of the same data.
     """
     statements.use_database(world, server, database)
-    copy = _checked(world, server, database)
+    copy = _find_checked_copy(world, server, database)
     disks.check_data_reachable(copy)
     ends = world.tick + ticks(files.disk_s(world, server, copy.size_kb))
     return statements.PendingStatement(ends, "page.checked", (database, quiet, login, world.tick))
 
 
-def _checked(world: World, server: str, database: str) -> DatabaseCopy:
+def _find_checked_copy(world: World, server: str, database: str) -> DatabaseCopy:
     """Return the copy whose pages a check reads. A snapshot shares the pages of its source."""
     picture = world.instances[server].find_snapshot(database)
     return world.copies[server, picture.source] if picture else statements.copy_on(world, server, database)
@@ -152,7 +152,7 @@ def _check_done(
 
     With NO_INFOMSGS (*quiet*) a check without errors returns nothing.
     """
-    copy = _checked(world, server, database)
+    copy = _find_checked_copy(world, server, database)
     picture = world.instances[server].find_snapshot(database)
     name = picture.name if picture else copy.database
     messages = _format_checkdb_errors(copy, name)

@@ -73,7 +73,7 @@ class MirroringPolicy(groups.GroupPolicy):
             own_mirroring.safety is Safety.FULL and not _catching_up(lead),
             sending,
             waiting,
-            not theirs.redo_failed and (not suspended or _forced(world, follow)),
+            not theirs.redo_failed and (not suspended or _is_service_forced(world, follow)),
         )
 
     @override
@@ -266,7 +266,7 @@ def _catching_up(copy: DatabaseCopy) -> bool:
     return copy.mirroring.state is MirrorState.SYNCHRONIZING and copy.mirroring.closing_kb is None
 
 
-def _forced(world: World, mirror: DatabaseCopy) -> bool:
+def _is_service_forced(world: World, mirror: DatabaseCopy) -> bool:
     """Return whether service is being forced to *mirror*.
 
     The mirror then redoes its log although the session was suspended.

@@ -42,7 +42,7 @@ def _beforehand(world: World, database: str) -> list[FailoverPrecondition]:
         ),
         FailoverPrecondition(
             WAS_IN_STEP,
-            _in_step(world, mirror),
+            _is_synchronized(world, mirror),
             _column(mirror, "mirroring_state_desc"),
             about="memory",
         ),
@@ -103,7 +103,7 @@ def _loss(world: World, database: str) -> list[FailoverPrecondition]:
     return failover_preconditions
 
 
-def _in_step(world: World, mirror: DatabaseCopy) -> bool:
+def _is_synchronized(world: World, mirror: DatabaseCopy) -> bool:
     if quorum.sees_partner(world, mirror):
         return mirror.mirroring.state is MirrorState.SYNCHRONIZED
     return mirror.mirroring.armed

@@ -43,10 +43,10 @@ def same_product(a: Instance, b: Instance) -> bool:
 
     Developer counts as Enterprise, which it is under another license.
     """
-    return _family(a.edition) == _family(b.edition)
+    return _read_edition_family(a.edition) == _read_edition_family(b.edition)
 
 
-def _family(edition: str) -> str:
+def _read_edition_family(edition: str) -> str:
     return "Enterprise" if edition in ENTERPRISE else edition
 
 

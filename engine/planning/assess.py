@@ -268,9 +268,11 @@ def _failovers(plan: MirroringPlan) -> tuple[FailoverEstimate, ...]:
         for cause, seconds in durations.items():
             times = failover_times(flow, stream, cause, Chance.from_seed(number))
             seconds.append(times.detection_s + times.failover_s + redo_s)
-    return tuple(FailoverEstimate(cause, *_spread(seconds)) for cause, seconds in durations.items())
+    return tuple(
+        FailoverEstimate(cause, *_compute_percentiles(seconds)) for cause, seconds in durations.items()
+    )
 
 
-def _spread(seconds: list[float]) -> tuple[float, float, float]:
+def _compute_percentiles(seconds: list[float]) -> tuple[float, float, float]:
     low, median, high = np.percentile(seconds, (5, 50, 95)).tolist()
     return low, median, high

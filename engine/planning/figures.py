@@ -34,10 +34,10 @@ from engine.tables import read_table
 WP: Final = "Database Mirroring Best Practices and Performance Considerations"
 COMPRESSION: Final = "SQLCAT guide, log compression"
 
-RTT_MS: Final = arithmetic.spaced(0.2, 200.0, 31)
-MBPS: Final = arithmetic.spaced(1.0, 1000.0, 31)
-LOW_MBPS: Final = arithmetic.spaced(0.056, 1000.0, 37)
-COMPRESSION_MBPS: Final = arithmetic.spaced(10.0, 1000.0, 25)
+RTT_MS: Final = arithmetic.space_geometrically(0.2, 200.0, 31)
+MBPS: Final = arithmetic.space_geometrically(1.0, 1000.0, 31)
+LOW_MBPS: Final = arithmetic.space_geometrically(0.056, 1000.0, 37)
+COMPRESSION_MBPS: Final = arithmetic.space_geometrically(10.0, 1000.0, 25)
 
 WATCHED_S: Final = 1800.0
 """Time over which a send queue is observed in figures 11 and 15."""
@@ -146,12 +146,12 @@ def _draw_queue(number: str, plan: MirroringPlan) -> Figure:
     warm_start(flow, 0)
     samples = Samples(every=round(SAMPLE_S * TICKS_PER_S))
     run(flow, round(WATCHED_S * TICKS_PER_S), samples)
-    x, queue = _over_time(samples, "send_queue_kb")
+    x, queue = _read_counter_over_time(samples, "send_queue_kb")
     panel = FigurePanel("Send queue", "KB", (FigureLine(NAMES[plan.safety], x, queue),))
     return Figure(*_find_texts(number), "Time, min", (panel,), logarithmic_x=False)
 
 
-def _over_time(samples: Samples, counter: str) -> tuple[Values, Values]:
+def _read_counter_over_time(samples: Samples, counter: str) -> tuple[Values, Values]:
     """Return the minutes since the first tick and the values of *counter*."""
     values = samples.column(0, counter)
     return tuple((samples.ticks / TICKS_PER_S / 60.0).tolist()), tuple(values.tolist())
@@ -232,7 +232,7 @@ def _draw_rebuild() -> Figure:
         _run_until_crossing(flow, samples)
     lines = []
     for name, counter in (("send queue", "send_queue_kb"), ("redo queue", "redo_queue_kb")):
-        lines.append(FigureLine(name, *_over_time(samples, counter)))
+        lines.append(FigureLine(name, *_read_counter_over_time(samples, counter)))
     drained = ((took_s + 220.0) / 60.0,)
     lines.append(
         FigureLine("send queue empty, 3:40 after the rebuild", drained, (0.0,), points=True, measured=True)

@@ -133,8 +133,11 @@ class _PairSample(Struct, frozen=True):
 
     did: SourceTotals
     at: SourcePositions
+    """Positions of the principal's log."""
     sent: StreamTotals
+    """Totals of the stream."""
     there: StreamPositions
+    """Positions at the mirror."""
 
 
 _NO_STREAM: Final = (StreamTotals(0.0, 0.0, 0.0, 0.0, 0.0), StreamPositions(0.0, 0.0, 0.0, 0.0, 0.0))

@@ -15,10 +15,10 @@ from engine.planning.steady import SteadyState, steady
 
 Array = npt.NDArray[np.float64]
 
-RTT_MS: Final = arithmetic.spaced(0.1, 300.0, 41)
+RTT_MS: Final = arithmetic.space_geometrically(0.1, 300.0, 41)
 """Round trips from a local network to the other side of the world."""
 
-BANDWIDTH_MBPS: Final = arithmetic.spaced(0.056, 10_000.0, 41)
+BANDWIDTH_MBPS: Final = arithmetic.space_geometrically(0.056, 10_000.0, 41)
 """Bandwidths from 56 kbps, the slowest in [WP figure 14], to ten times the fastest."""
 
 REFINEMENT: Final = 9
@@ -84,7 +84,7 @@ def find_last_acceptable(
             bracket = (x, next_x)
     if bracket is None:
         return last_value
-    finer = sweep(plan, axis, arithmetic.spaced(*bracket, REFINEMENT + 2)[1:-1], safety)
+    finer = sweep(plan, axis, arithmetic.space_geometrically(*bracket, REFINEMENT + 2)[1:-1], safety)
     for x, point in zip(finer.x, finer.points, strict=True):
         if not is_acceptable(point):
             break

@@ -32,7 +32,7 @@ def cluster_row(world: World, node: str) -> Row:
         "QuarantineThreshold": str(quarantine.THRESHOLD),
         "QuarantineDuration": str(quarantine.DURATION_S),
     }
-    return _of_version(cluster, row)
+    return _select_known_properties(cluster, row)
 
 
 FIRST_VERSIONS: Final = {
@@ -50,7 +50,7 @@ Documented [DOC: failover clustering quorum]; the quarantine known.
 """
 
 
-def _of_version(cluster: Cluster, row: Row) -> Row:
+def _select_known_properties(cluster: Cluster, row: Row) -> Row:
     """Return the properties of *row* that the cluster's version has."""
     return {name: value for name, value in row.items() if has_property(cluster, name)}
 
@@ -81,7 +81,7 @@ def node_row(world: World, observer: str, node: Node) -> Row:
         "DynamicWeight": str(int(node.name in cluster_node.config.counted)),
         "StatusInformation": "Quarantined" if quarantine.is_quarantined(world, node.name) else "Normal",
     }
-    return _of_version(world.clusters[cluster_node.cluster], row)
+    return _select_known_properties(world.clusters[cluster_node.cluster], row)
 
 
 def get_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:

@@ -47,7 +47,9 @@ class CmdletCall(Struct, frozen=True):
 
     name: str
     named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Parameter in lower case -> its values."""
     plain: tuple[tuple[str, ...], ...] = ()
+    """Values without a parameter name, in order."""
 
     def value(self, name: str, position: int | None = None) -> str:
         """Return the value of a parameter, by its name or position; "" if it is omitted."""

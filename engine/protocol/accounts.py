@@ -227,7 +227,7 @@ def create_user(
     without_login: bool = False,
 ) -> list[Message]:
     """Create a user in *database*. In a mirrored database, the log carries the user to the mirror."""
-    database = _open(world, server, database)
+    database = _require_open_database(world, server, database)
     if any(user.name.lower() == name.lower() for user in commits.users_of(world, server, database)):
         raise SqlError(15023, name)
     sid = 0 if without_login else _login_for_user(world, server, login or name).sid
@@ -274,7 +274,7 @@ def _login_for_user(world: World, server: str, name: str) -> Login:
     return login
 
 
-def _open(world: World, server: str, database: str) -> str:
+def _require_open_database(world: World, server: str, database: str) -> str:
     statements.use_database(world, server, database)
     if database.lower() in ("master", "msdb", "tempdb", "model"):
         return database.lower()
@@ -282,7 +282,7 @@ def _open(world: World, server: str, database: str) -> str:
 
 
 def _user(world: World, server: str, database: str, name: str, verb: str) -> User:
-    database = _open(world, server, database)
+    database = _require_open_database(world, server, database)
     for user in commits.users_of(world, server, database):
         if user.name.lower() == name.lower():
             return user
@@ -358,7 +358,7 @@ def create_certificate(
     if owner is not None and owner.lower() != "dbo":
         owner = _user(world, server, "master", owner, "find").name
     if file is not None:
-        new_certificate = _imported(world, server, name, file, private_key_file, decryption)
+        new_certificate = _import_certificate(world, server, name, file, private_key_file, decryption)
     else:
         if not instance.master_key:
             raise SqlError(15581, state=3)
@@ -385,7 +385,7 @@ def _certificate_file(world: World, server: str, path: str) -> CertificateFile:
     return file
 
 
-def _imported(
+def _import_certificate(
     world: World, server: str, name: str, file: str, private_key_file: str | None, password: str
 ) -> Certificate:
     certificate = _certificate_file(world, server, file).certificate

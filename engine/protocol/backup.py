@@ -335,7 +335,7 @@ def _note_log_backup(world: World, key: Key, upto_kb: float) -> None:
         world.update_copy(key, last_log_backup_kb=upto_kb, log_backed_up=True)
 
 
-def by_job(world: World, key: Key, path: str) -> None:
+def back_up_log_by_job(world: World, key: Key, path: str) -> None:
     """Take the log backup of a job.
 
     Jobs run in parallel and nothing waits for them. The backup writes no ERRORLOG line, as under trace flag
@@ -443,7 +443,7 @@ def _room_for(world: World, server: str, path: str, size_kb: float, title: str) 
         raise
     if local == files.NULL_DEVICE:
         return host, local
-    local = files.spelled(world, host, local)
+    local = files.find_path_spelling(world, host, local)
     file = files.find(world, host, local)
     if file is not None and not isinstance(file, BackupFile):
         raise SqlError(3241, path, also=(3013,), title=title)

@@ -26,7 +26,7 @@ def enter(verb: str, loses: str, mechanism: Cause) -> None:
     LOSES[verb], MECHANISM[verb] = loses, mechanism
 
 
-def of_loss(world: World, server: str, peer: str | None) -> tuple[str, Tick]:
+def find_loss_cause(world: World, server: str, peer: str | None) -> tuple[str, Tick]:
     """Return (cause, tick) of the latest fault that explains why *peer* lost *server*, or ("unknown", present tick)."""
     found_fault: Fault | None = None
     for fault in world.faults:

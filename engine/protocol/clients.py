@@ -174,7 +174,7 @@ def attempt(world: World, name: str, epoch: int) -> None:
             _refuse_partner(world, client, server)
         else:
             count_arrival(world, name_used, client.databases[0], client.read_only)
-            _connected(world, client, server)
+            _complete_connection(world, client, server)
         return
     if refusal is not None and server is not None:
         server_answer = "refused"
@@ -274,7 +274,7 @@ def _restart(world: World, client: Client) -> None:
     world.call_at(start, "client.try", client.name, client.epoch + 1)
 
 
-def _connected(world: World, client: Client, server: str) -> None:
+def _complete_connection(world: World, client: Client, server: str) -> None:
     copy = world.copies[server, client.databases[0]]
     lost_s = (world.tick - client.lost_since) / TICKS_PER_S if client.lost_since is not None else 0.0
     world.clients[client.name] = replace(

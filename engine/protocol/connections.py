@@ -59,7 +59,7 @@ def count(world: World, server: str) -> int:
     return sum(int(_count(world, copy)) for copy in copies)
 
 
-def on_server(world: World, server: str) -> Iterator[ApplicationConnection]:
+def list_connections(world: World, server: str) -> Iterator[ApplicationConnection]:
     """Yield all connections of applications to a server, by session id."""
     spid = FIRST_SPID
     for name in sorted(world.clients):
@@ -111,7 +111,7 @@ def on_server(world: World, server: str) -> Iterator[ApplicationConnection]:
 def kill(world: World, server: str, spid: int) -> bool:
     """End the connection *spid* of an application, which then opens another one. Return False if there is none."""
     found_connection = next(
-        (connection for connection in on_server(world, server) if connection.spid == spid), None
+        (connection for connection in list_connections(world, server) if connection.spid == spid), None
     )
     if found_connection is None:
         return False

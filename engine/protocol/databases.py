@@ -178,7 +178,7 @@ def drop(world: World, server: str, name: str) -> list[Message]:
 
 def _remove(world: World, copy: DatabaseCopy, verb: str) -> None:
     key = copy.key
-    pictures = snapshots.of_database(world, *key)
+    pictures = snapshots.list_snapshots(world, *key)
     if pictures:
         raise SqlError(3709, verb, pictures[0].name)
     if verb == "drop":
@@ -294,7 +294,7 @@ def attach(world: World, server: str, name: str, path: str, login: str = "sa") -
     if not path:
         raise SqlError(1829)
     host, local = files.locate(world, server, path)
-    local = files.spelled(world, host, local)
+    local = files.find_path_spelling(world, host, local)
     file = world.files.get((host, local))
     if not isinstance(file, DetachedFile) or host != server:
         raise SqlError(5120, path, 2, files.NO_FILE)

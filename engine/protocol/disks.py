@@ -156,7 +156,7 @@ def check_files(world: World, key: Key) -> bool:
         copy = world.update_copy(key, file_paths=file_paths, disk_failed=_own_volume_lost(world, key))
     if not misplaced and not lost_files(world, copy):
         if copy.file_paths:
-            world.copies[key] = volumes.settled(copy)
+            world.copies[key] = volumes.settle_files(copy)
             world.update_copy(key)
         return True
     keys = {file.key for file in misplaced}

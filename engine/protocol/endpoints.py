@@ -88,7 +88,7 @@ def alter(
     Each change except a start closes the endpoint's connections. They are opened again if the settings still
     match.
     """
-    before = _named(world, server, name, "alter")
+    before = _require_endpoint(world, server, name, "alter")
     words = {"role": role, "encryption": encryption, "authentication": authentication}
     fields: dict[str, object] = {key: word.upper() for key, word in words.items() if word is not None}
     values = {"port": port, "ip": ip, "certificate": certificate}
@@ -120,7 +120,7 @@ def alter(
 
 def drop(world: World, server: str, name: str) -> list[Message]:
     """Drop an endpoint. Its sessions remain, without a connection."""
-    before = _named(world, server, name, "drop")
+    before = _require_endpoint(world, server, name, "drop")
     _put(world, server, None)
     if before.state is EndpointState.STARTED:
         errorlog.write(world, server, 9691, security.TRANSPORT)
@@ -130,7 +130,7 @@ def drop(world: World, server: str, name: str) -> list[Message]:
 
 def set_owner(world: World, server: str, name: str, owner: str) -> list[Message]:
     """Give an endpoint to *owner*. This removes the permissions that the old owner granted."""
-    before = _named(world, server, name, "find")
+    before = _require_endpoint(world, server, name, "find")
     if owner.lower() != "sa" and world.instances[server].find_login(owner) is None:
         raise SqlError(15151, "find", "login", owner)
     _put(world, server, replace(before, owner=owner, granted=()))
@@ -140,7 +140,7 @@ def set_owner(world: World, server: str, name: str, owner: str) -> list[Message]
 
 def permit(world: World, server: str, name: str, verb: str, grantees: tuple[str, ...]) -> list[Message]:
     """Grant, revoke or deny CONNECT on an endpoint. Open connections stay; the change affects only later ones."""
-    before = _named(world, server, name, "find")
+    before = _require_endpoint(world, server, name, "find")
     instance = world.instances[server]
     logins = []
     for grantee in grantees:
@@ -158,7 +158,7 @@ def permit(world: World, server: str, name: str, verb: str, grantees: tuple[str,
 # --- helpers ---------------------------------------------------------------------------------------
 
 
-def _named(world: World, server: str, name: str, verb: str) -> Endpoint:
+def _require_endpoint(world: World, server: str, name: str, verb: str) -> Endpoint:
     end = world.instances[server].endpoint
     if end is None or end.name.lower() != name.lower():
         raise SqlError(15151, verb, "endpoint", name)

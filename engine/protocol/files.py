@@ -77,11 +77,11 @@ def io_error(copy: DatabaseCopy, operation: str) -> tuple[object, ...]:
 
 def find(world: World, server: str, path: str) -> StoredFile | None:
     """Return the file at a local path, without regard to case; None if there is none."""
-    name = spelled(world, server, path)
+    name = find_path_spelling(world, server, path)
     return world.files.get((server, name))
 
 
-def spelled(world: World, server: str, path: str) -> str:
+def find_path_spelling(world: World, server: str, path: str) -> str:
     """Return the path in the spelling of the existing file, or as given if there is none."""
     if (server, path) in world.files:
         return path

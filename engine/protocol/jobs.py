@@ -69,7 +69,7 @@ def back_up_log(world: World, server: str, database: str) -> None:
     open_here = copy.db_state is DbState.ONLINE and not copy.recovering
     logged = copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE
     if writes and open_here and logged and runs(world, server, database, LOG_BACKUP):
-        backup.by_job(world, key, backup.job_path(world, key))
+        backup.back_up_log_by_job(world, key, backup.job_path(world, key))
 
 
 # --- jobs and linked servers -----------------------------------------------------------------------

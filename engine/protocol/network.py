@@ -42,10 +42,10 @@ def _end(world: World, name: str) -> str:
 
 def nic_up(world: World, name: str) -> bool:
     """Return whether the cables of a server are plugged in; those of a client always are."""
-    return _plugged(world, _end(world, name))
+    return _is_plugged_in(world, _end(world, name))
 
 
-def _plugged(world: World, end: str) -> bool:
+def _is_plugged_in(world: World, end: str) -> bool:
     computer = world.computers.get(end)
     return computer is None or computer.nic_up
 
@@ -59,7 +59,7 @@ def is_passing(world: World, a: str, b: str) -> bool:
 def _find_links(world: World, a: str, b: str) -> tuple[Link, Link] | None:
     """Return the links from *a* to *b* and back; None while a carrier is lost."""
     first_end, second_end = _end(world, a), _end(world, b)
-    if not (_plugged(world, first_end) and _plugged(world, second_end)):
+    if not (_is_plugged_in(world, first_end) and _is_plugged_in(world, second_end)):
         return None
     outgoing, returning = (
         world.links.get((first_end, second_end), _HEALTHY),
@@ -110,7 +110,7 @@ def perceive_link_state(world: World, guid: int, server: str, peer: str, path: N
         return "closed"
     if instance.hung:
         return "silent"
-    if path.slow and (overloaded(world, guid, server) or overloaded(world, guid, peer)):
+    if path.slow and (is_overloaded(world, guid, server) or is_overloaded(world, guid, peer)):
         return "silent"
     other_contact = world.contacts.get((guid, peer, server))
     if other_contact is None or not other_contact.connected:
@@ -127,7 +127,7 @@ def can_connect(world: World, guid: int, server: str, peer: str, path: NetworkPa
         return False
     policy = groups.policy_of(world, guid)
     return (
-        not (path.slow and (overloaded(world, guid, server) or overloaded(world, guid, peer)))
+        not (path.slow and (is_overloaded(world, guid, server) or is_overloaded(world, guid, peer)))
         and all(
             security.has_endpoint_role(world.instances[name], policy.holds_no_data(world, guid, name))
             for name in (server, peer)
@@ -138,7 +138,7 @@ def can_connect(world: World, guid: int, server: str, peer: str, path: NetworkPa
     )
 
 
-def overloaded(world: World, guid: int, server: str) -> bool:
+def is_overloaded(world: World, guid: int, server: str) -> bool:
     """Return whether the processors of *server* delay its pings beyond the partner timeout. Facts 5 [MANY].
 
     A server must send and receive a ping within the timeout. At the same load, more databases mean longer

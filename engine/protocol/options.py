@@ -241,7 +241,7 @@ def set_owner(world: World, server: str, database: str, login: str) -> list[Mess
     return []
 
 
-def as_restored(copy: DatabaseCopy, image: DatabaseCopy, owner: str) -> DatabaseCopy:
+def restore_properties(copy: DatabaseCopy, image: DatabaseCopy, owner: str) -> DatabaseCopy:
     """Return *copy* with the properties that it has after RESTORE or attach.
 
     The compatibility level is kept, TRUSTWORTHY is OFF, and the owner is new.

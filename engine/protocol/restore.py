@@ -102,9 +102,9 @@ def _find_backup_set(
     return sets[number - 1]
 
 
-def _without_snapshots(world: World, server: str, database: str, title: str) -> None:
+def _require_no_snapshots(world: World, server: str, database: str, title: str) -> None:
     """Raise 5094 if the database has snapshots, which must be dropped first."""
-    if snapshots.of_database(world, server, database):
+    if snapshots.list_snapshots(world, server, database):
         raise SqlError(5094, also=(3013,), title=title)
 
 
@@ -139,7 +139,7 @@ def restore_database(
     """
     title = "RESTORE DATABASE"
     old_copy = _existing(world, server, database)
-    _without_snapshots(world, server, database, title)
+    _require_no_snapshots(world, server, database, title)
     ending = replace(ending or RestoreState(recovery), position=file, replaced=replace_existing)
     backup_set = _find_backup_set(world, server, path, file, title, ending.checksum)
     if backup_set.kind == LOG or backup_set.image is None:
@@ -163,11 +163,11 @@ def restore_database(
         title,
     )
     number = world.next_id()
-    new_files = options.as_restored(
+    new_files = options.restore_properties(
         new_files, backup_set.image, login if old_copy is None else old_copy.owner
     )
     put_copy(world, replace(new_files, restoring=number))
-    duration_s = max(BACKUP_LEAST_S, _read_s(world, server, path, backup_set)) + ending.finish_s
+    duration_s = max(BACKUP_LEAST_S, _compute_read_time(world, server, path, backup_set)) + ending.finish_s
     args = (new_files.database, number, backup_set, world.tick, ending)
     return statements.PendingStatement(world.tick + ticks(duration_s), "restore.done", args)
 
@@ -390,7 +390,9 @@ def _roll_forward(
 ) -> statements.Outcome:
     number = world.next_id()
     world.update_copy(copy.key, restoring=number)
-    duration_s = max(BACKUP_LEAST_S, _read_s(world, copy.server, path, backup_set)) + ending.finish_s
+    duration_s = (
+        max(BACKUP_LEAST_S, _compute_read_time(world, copy.server, path, backup_set)) + ending.finish_s
+    )
     args = (copy.database, number, backup_set, world.tick, ending)
     return statements.PendingStatement(world.tick + ticks(duration_s), "restore.done", args)
 
@@ -398,7 +400,7 @@ def _roll_forward(
 # --- the end ---------------------------------------------------------------------------------------
 
 
-def _read_s(world: World, server: str, path: str, backup_set: BackupSet) -> float:
+def _compute_read_time(world: World, server: str, path: str, backup_set: BackupSet) -> float:
     host, _ = files.locate(world, server, path)
     size_kb = (
         backup_set.image.size_kb
@@ -444,7 +446,7 @@ def _complete_restore(
         standby=ending.standby,
         encryption_key=backup_set.encryption_key,
         encrypted=backup_set.encrypted,
-        extra_files=copy.extra_files if backup_set.kind == DATABASE else _with_drives(copy, backup_set),
+        extra_files=copy.extra_files if backup_set.kind == DATABASE else _keep_own_drives(copy, backup_set),
     )
     _keep_history(world, key, backup_set, ending, ending.recovery and reached)
     word = "Log was" if backup_set.kind == LOG else "Database was"
@@ -489,7 +491,7 @@ def _keep_history(
     world.update_instance(key[0], restores=(*world.instances[key[0]].restores, restore_history_row))
 
 
-def _with_drives(copy: DatabaseCopy, backup_set: BackupSet) -> tuple[DbFile, ...]:
+def _keep_own_drives(copy: DatabaseCopy, backup_set: BackupSet) -> tuple[DbFile, ...]:
     """Return the additional files of the backup, with the copy's own entry for each file that it already has."""
     own_files = {file.name: file for file in copy.extra_files}
     return tuple(own_files.get(file.name, file) for file in backup_set.extra_files)

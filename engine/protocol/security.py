@@ -171,7 +171,7 @@ def encryption_fits(a: Endpoint, b: Endpoint) -> bool:
     return clear or bool(set(a.algorithms) & set(b.algorithms))
 
 
-def encrypted(world: World, a: str, b: str) -> bool:
+def is_encrypted(world: World, a: str, b: str) -> bool:
     """Return whether a connection between the two is encrypted."""
     ends = world.instances[a].endpoint, world.instances[b].endpoint
     return all(end is not None and end.encryption != "DISABLED" for end in ends)
@@ -180,7 +180,7 @@ def encrypted(world: World, a: str, b: str) -> bool:
 def algorithm(world: World, caller: str, acceptor: str) -> str:
     """Return the algorithm of a connection: the first choice of the acceptor that both support, or "NONE"."""
     own_endpoint, theirs = world.instances[caller].endpoint, world.instances[acceptor].endpoint
-    if own_endpoint is None or theirs is None or not encrypted(world, caller, acceptor):
+    if own_endpoint is None or theirs is None or not is_encrypted(world, caller, acceptor):
         return "NONE"
     return next((name for name in theirs.algorithms if name in own_endpoint.algorithms), "NONE")
 

@@ -9,7 +9,7 @@ from engine.messages import Message, SqlError
 from engine.model import Snapshot, World
 
 
-def of_database(world: World, server: str, database: str) -> list[Snapshot]:
+def list_snapshots(world: World, server: str, database: str) -> list[Snapshot]:
     """Return the snapshots of a copy, oldest first."""
     return [
         snapshot

@@ -229,7 +229,7 @@ def workload_of(copy: DatabaseCopy) -> Workload:
     return WORKLOADS[copy.workload]
 
 
-def under_load(copy: DatabaseCopy) -> bool:
+def is_under_load(copy: DatabaseCopy) -> bool:
     """Return whether clients work in the database, which selects the column of the white paper's table 6."""
     return workload_of(copy).connections * copy.scale >= 1.0
 
@@ -459,7 +459,7 @@ class _StreamPath:
             path.jitter_ms,
             path.loss,
             _bandwidth_left_mbps(world, a, b, path.bandwidth_mbps),
-            security.encrypted(world, a, b),
+            security.is_encrypted(world, a, b),
             instance.edition in ENTERPRISE,
             computer.log_disk_factor,
             computer.data_disk_factor,

@@ -157,7 +157,7 @@ def misplaced_files(copy: DatabaseCopy) -> list[DbFile]:
     ]
 
 
-def settled(copy: DatabaseCopy) -> DatabaseCopy:
+def settle_files(copy: DatabaseCopy) -> DatabaseCopy:
     """Return the copy after it has been opened: each file is used at its path, on the drive of that path."""
     if not copy.file_paths:
         return copy

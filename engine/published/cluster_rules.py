@@ -287,7 +287,7 @@ def _config_of(world: World) -> set[str]:
     return set(cluster_config(world).counted)
 
 
-def _forced() -> list[FigureRow]:
+def _build_forced_quorum_rows() -> list[FigureRow]:
     outage_lines = "5 power-off NODE_2\n5 power-off NODE_3\n"
     world = cluster_world(NODES[:3])
     play(world, outage_lines, 40.0)
@@ -357,4 +357,11 @@ def _partition_in_time() -> list[FigureRow]:
 
 def rows() -> list[FigureRow]:
     """Return the rows about votes, heartbeats and forced quorum."""
-    return [*_survival(), *_heartbeats(), *_votes(), *_special(), *_forced(), *_partition_in_time()]
+    return [
+        *_survival(),
+        *_heartbeats(),
+        *_votes(),
+        *_special(),
+        *_build_forced_quorum_rows(),
+        *_partition_in_time(),
+    ]

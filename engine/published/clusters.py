@@ -144,8 +144,8 @@ def group_world(
     modes = dict(zip(nodes, (KINDS[kind] for kind in kinds), strict=True))
     made = []
     for number in range(groups):
-        names = [_numbered(DATABASE, number * databases + place) for place in range(databases)]
-        made.append(_group(world, _numbered(GROUP, number), tuple(names), modes, required, listener))
+        names = [_append_number(DATABASE, number * databases + place) for place in range(databases)]
+        made.append(_group(world, _append_number(GROUP, number), tuple(names), modes, required, listener))
     roles = {group.name: role_of(group.name, listener, nodes, nodes[0]) for group in made}
     config.update(world, nodes[0], groups=tuple(made), roles=tuple(roles.values()))
     for group in made:
@@ -170,11 +170,11 @@ Modes = dict[str, tuple[CommitMode, FailoverMode]]
 """Modes by server, the primary first."""
 
 
-def _numbered(name: str, number: int) -> str:
+def _append_number(name: str, number: int) -> str:
     return f"{name}{number + 1}" if number else name
 
 
-def _in_step(modes: Modes) -> set[str]:
+def _list_synchronized_servers(modes: Modes) -> set[str]:
     """Return the servers whose copies are synchronized: all synchronous ones if the primary is synchronous too."""
     lead, *_ = modes.values()
     return {name for name, (mode, _) in modes.items() if mode is lead[0] is CommitMode.SYNCHRONOUS_COMMIT}
@@ -204,7 +204,7 @@ def _group(
             (database, server)
             for database in databases
             for server in modes
-            if server in {*_in_step(modes), primary}
+            if server in {*_list_synchronized_servers(modes), primary}
         ),
         required_synchronized=required,
         listener=listener,
@@ -213,7 +213,7 @@ def _group(
 
 def _add_replicas(world: World, group: AvailabilityGroup, modes: Modes, version: int, workload: str) -> None:
     """Add the copies of a group in their roles, connected to the primary and with a stream of its log."""
-    (primary, *secondaries), in_step, guid = modes, _in_step(modes), group.guid
+    (primary, *secondaries), in_step, guid = modes, _list_synchronized_servers(modes), group.guid
     states = {
         server: SyncState.SYNCHRONIZED if server in in_step else SyncState.SYNCHRONIZING
         for server in secondaries

@@ -448,7 +448,7 @@ def _redo() -> list[FigureRow]:
     ]
 
 
-def _required() -> list[FigureRow]:
+def _build_required_secondaries_rows() -> list[FigureRow]:
     option = "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT"
     rows_found = []
     for required, secondaries, can_commit in ((0, 1, True), (1, 1, False), (1, 2, True), (2, 2, False)):
@@ -550,7 +550,7 @@ def rows() -> list[FigureRow]:
         *_limits(),
         *_compression(),
         *_redo(),
-        *_required(),
+        *_build_required_secondaries_rows(),
         *_log_holds(),
         *_listener(),
         *estimate_rows(),

@@ -120,7 +120,7 @@ def _change(start_totals: Struct, end_totals: Struct, seconds: float) -> dict[st
 
 
 @cache
-def measured(setup: Pair, seconds: float = MEASURED_S) -> Means:
+def measure_pair(setup: Pair, seconds: float = MEASURED_S) -> Means:
     """Return the mean values of *setup* in steady state. Equal setups run only once."""
     return means(steady(setup), seconds)
 

@@ -41,6 +41,7 @@ class FigureRow:
     section: str
     source: str  # paper; table or figure; cell
     what: str
+    """Name of the figure."""
     published: float | str
     ours: float | str
     unit: str

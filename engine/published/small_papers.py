@@ -12,7 +12,16 @@ from engine.flow import kernel as k
 from engine.flow.places import mirroring_threads
 from engine.flow.setup import wire_ratio
 from engine.flow.sites import DELAYED, IDLE, INSERTS, LOG_ROWS, SHAREPOINT, STOCK_EXCHANGE, THREE_PAR, UNISYS
-from engine.published.measure import KB_PER_MB, Means, means, measured, queue_growth, run_s, setup_of, steady
+from engine.published.measure import (
+    KB_PER_MB,
+    Means,
+    means,
+    measure_pair,
+    queue_growth,
+    run_s,
+    setup_of,
+    steady,
+)
 from engine.published.rows import FigureRow, number, statement
 
 MBPS: Final = (1000.0, 100.0, 50.0, 20.0, 10.0)
@@ -30,8 +39,8 @@ def _case(mode: SafetyMode, mbps: float, ratio: float) -> Pair:
 
 def _pair(mode: SafetyMode, mbps: float) -> tuple[Means, Means]:
     """Return the mean values without and with compression."""
-    raw = measured(_case(mode, mbps, 1.0), 60.0)
-    return raw, measured(_case(mode, mbps, STOCK_EXCHANGE.compression_ratio), 60.0)
+    raw = measure_pair(_case(mode, mbps, 1.0), 60.0)
+    return raw, measure_pair(_case(mode, mbps, STOCK_EXCHANGE.compression_ratio), 60.0)
 
 
 def _synchronous() -> list[FigureRow]:
@@ -98,14 +107,14 @@ def _asynchronous() -> list[FigureRow]:
 
 def _drain_s(ratio: float) -> float:
     """Return how long an idle principal takes to send 2 GB of unsent log."""
-    rate = measured(_case(SafetyMode.OFF, 10.0, ratio), 60.0).sent_kb_per_s
+    rate = measure_pair(_case(SafetyMode.OFF, 10.0, ratio), 60.0).sent_kb_per_s
     return QUEUE_KB / rate
 
 
 def _rule() -> list[FigureRow]:
     sent_ratio, used = wire_ratio(0.88, 2008), wire_ratio(0.87, 2008)
     off = wire_ratio(0.27, 2005)
-    raw, tried = (measured(_case(SafetyMode.FULL, 1000.0, ratio), 60.0) for ratio in (1.0, 0.95))
+    raw, tried = (measure_pair(_case(SafetyMode.FULL, 1000.0, ratio), 60.0) for ratio in (1.0, 0.95))
     return [
         statement(
             "COMP.rule",
@@ -224,7 +233,7 @@ def durability_rows() -> list[FigureRow]:
     difference_s = off_durable.all_rows_s - off_delayed.all_rows_s
     # the time between two releases of log with delayed durability
     setup = setup_of(LOG_ROWS, SafetyMode.FULL, DELAYED, version=2014, delayed_durability=True)
-    every_s = DELAYED.log_block_kb / measured(setup, FAILOVER_AFTER_S).log_kb_per_s
+    every_s = DELAYED.log_block_kb / measure_pair(setup, FAILOVER_AFTER_S).log_kb_per_s
     return [
         number("DD.full", full_durable.rows_in_30_s),
         number("DD.delayed", full_delayed.rows_in_30_s),

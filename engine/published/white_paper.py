@@ -11,7 +11,7 @@ from engine.planning import NETWORKS
 from engine.published.measure import (
     Means,
     means,
-    measured,
+    measure_pair,
     operation_run,
     queue_growth,
     run_s,
@@ -49,7 +49,7 @@ def _value(means: Means, measure: str, mirror: bool, workload: Workload) -> floa
 def _table_1() -> list[FigureRow]:
     rows_found = []
     for workload in (WORKLOAD1, WORKLOAD2):
-        means, name = measured(setup_of(workload, SafetyMode.NONE)), f"T1.{workload.name}"
+        means, name = measure_pair(setup_of(workload, SafetyMode.NONE)), f"T1.{workload.name}"
         rows_found += [
             number(f"{name}.connections", workload.connections),
             number(f"{name}.think", workload.think_s),
@@ -61,7 +61,8 @@ def _table_1() -> list[FigureRow]:
 def _tables_2_and_3() -> list[FigureRow]:
     return [
         number(
-            f"T{table}.{key}.{mode.name}", _value(measured(setup_of(workload, mode)), key, mirror, workload)
+            f"T{table}.{key}.{mode.name}",
+            _value(measure_pair(setup_of(workload, mode)), key, mirror, workload),
         )
         for mirror, tables in ((False, ("2a", "3a")), (True, ("2b", "3b")))
         for table, workload in zip(tables, (WORKLOAD1, WORKLOAD2), strict=True)
@@ -72,8 +73,8 @@ def _tables_2_and_3() -> list[FigureRow]:
 
 def _text() -> list[FigureRow]:
     """Return rows for statements of the text about these tables."""
-    w1 = {mode: measured(setup_of(WORKLOAD1, mode)) for mode in MODES}
-    w2 = {mode: measured(setup_of(WORKLOAD2, mode)) for mode in MODES}
+    w1 = {mode: measure_pair(setup_of(WORKLOAD1, mode)) for mode in MODES}
+    w2 = {mode: measure_pair(setup_of(WORKLOAD2, mode)) for mode in MODES}
     loss = {
         mode: 100 * (1 - w2[mode].transactions_per_s / w2[SafetyMode.NONE].transactions_per_s) for mode in w2
     }
@@ -122,15 +123,15 @@ LITTLE_KB_PER_S: Final = 1.0
 
 def whitepaper_network_rows() -> list[FigureRow]:
     """Return the rows of figures 6 to 15 and table 7."""
-    return [*_encryption(), *_networks(), *_full_by_rtt(), *_off_by_rtt(), *_by_bandwidth()]
+    return [*_encryption(), *_networks(), *_full_by_rtt(), *_off_by_rtt(), *_build_bandwidth_rows()]
 
 
-def _at_rtt(workload: Workload, mode: SafetyMode, rtt_ms: float) -> Means:
-    return measured(setup_of(workload, mode, rtt_ms=rtt_ms), 60.0)
+def _measure_at_rtt(workload: Workload, mode: SafetyMode, rtt_ms: float) -> Means:
+    return measure_pair(setup_of(workload, mode, rtt_ms=rtt_ms), 60.0)
 
 
-def _at_mbps(workload: Workload, mode: SafetyMode, mbps: float) -> Means:
-    return measured(setup_of(workload, mode, bandwidth_mbps=mbps), 60.0)
+def _measure_at_mbps(workload: Workload, mode: SafetyMode, mbps: float) -> Means:
+    return measure_pair(setup_of(workload, mode, bandwidth_mbps=mbps), 60.0)
 
 
 def _list(values: list[float], places: int = 0) -> str:
@@ -141,7 +142,7 @@ def _encryption() -> list[FigureRow]:
     rows_found = []
     for mode in (SafetyMode.OFF, SafetyMode.FULL):
         unencrypted, secret = (
-            measured(setup_of(WORKLOAD1, mode, encryption=is_encrypted)) for is_encrypted in (False, True)
+            measure_pair(setup_of(WORKLOAD1, mode, encryption=is_encrypted)) for is_encrypted in (False, True)
         )
         loss = 100 * (1 - secret.transactions_per_s / unencrypted.transactions_per_s)
         longer_ms = 1000 * (secret.response_s - unencrypted.response_s)
@@ -157,8 +158,8 @@ def _networks() -> list[FigureRow]:
 
 
 def _full_by_rtt() -> list[FigureRow]:
-    w1 = {rtt: _at_rtt(WORKLOAD1, SafetyMode.FULL, rtt) for rtt in RTTS_MS}
-    w2 = {rtt: _at_rtt(WORKLOAD2, SafetyMode.FULL, rtt) for rtt in RTTS_MS}
+    w1 = {rtt: _measure_at_rtt(WORKLOAD1, SafetyMode.FULL, rtt) for rtt in RTTS_MS}
+    w2 = {rtt: _measure_at_rtt(WORKLOAD2, SafetyMode.FULL, rtt) for rtt in RTTS_MS}
     tps = [m.transactions_per_s for m in w2.values()]
     cpu = [m.cpu_percent for m in w2.values()]
     loss_20 = 100 * (1 - w1[20.0].transactions_per_s / w1[0.2].transactions_per_s)
@@ -191,8 +192,8 @@ def _full_by_rtt() -> list[FigureRow]:
 
 
 def _off_by_rtt() -> list[FigureRow]:
-    w1 = {rtt: _at_rtt(WORKLOAD1, SafetyMode.OFF, rtt) for rtt in RTTS_MS}
-    w2 = {rtt: _at_rtt(WORKLOAD2, SafetyMode.OFF, rtt) for rtt in RTTS_MS}
+    w1 = {rtt: _measure_at_rtt(WORKLOAD1, SafetyMode.OFF, rtt) for rtt in RTTS_MS}
+    w2 = {rtt: _measure_at_rtt(WORKLOAD2, SafetyMode.OFF, rtt) for rtt in RTTS_MS}
     base, far = w1[0.2], [w1[150.0], w1[200.0]]
     near_tps = [w1[rtt].transactions_per_s for rtt in RTTS_MS if rtt <= 100.0]
     responses = [m.response_s for m in w1.values()]
@@ -225,15 +226,15 @@ def _off_by_rtt() -> list[FigureRow]:
     ]
 
 
-def _by_bandwidth() -> list[FigureRow]:
-    full = {mbps: _at_mbps(WORKLOAD1, SafetyMode.FULL, mbps) for mbps in MBPS}
-    off = {mbps: _at_mbps(WORKLOAD1, SafetyMode.OFF, mbps) for mbps in THIN_MBPS}
+def _build_bandwidth_rows() -> list[FigureRow]:
+    full = {mbps: _measure_at_mbps(WORKLOAD1, SafetyMode.FULL, mbps) for mbps in MBPS}
+    off = {mbps: _measure_at_mbps(WORKLOAD1, SafetyMode.OFF, mbps) for mbps in THIN_MBPS}
     wide_link_tps = [full[mbps] for mbps in (1000.0, 100.0, 10.0)]
     off_tps = [m.transactions_per_s for m in off.values()]
     rise_ms = 1000 * (off[0.056].response_s - off[1000.0].response_s)
     queue_kb, growth = queue_growth(setup_of(WORKLOAD1, SafetyMode.OFF, bandwidth_mbps=1.0), 3600.0)
     first_kb, first = queue_growth(setup_of(WORKLOAD1, SafetyMode.OFF, bandwidth_mbps=1.0), 600.0)
-    log = measured(setup_of(WORKLOAD1, SafetyMode.NONE)).log_kb_per_s
+    log = measure_pair(setup_of(WORKLOAD1, SafetyMode.NONE)).log_kb_per_s
     return [
         statement(
             "F13.good",
@@ -275,7 +276,7 @@ LOG_DISK_KB: Final = 40 * GB_KB
 
 def whitepaper_operations_rows() -> list[FigureRow]:
     """Return the rows of figures 1 to 4 and of the suspended bulk loads."""
-    return [*_indexes(), *_rebuild(), *_bulk(), *_suspended()]
+    return [*_indexes(), *_rebuild(), *_bulk(), *_build_suspended_rows()]
 
 
 def _times(clustered: bool, online: bool) -> dict[SafetyMode, float]:
@@ -348,13 +349,13 @@ def _bulk() -> list[FigureRow]:
     return rows_found
 
 
-def _suspended() -> list[FigureRow]:
+def _build_suspended_rows() -> list[FigureRow]:
     suspended = setup_of(WORKLOAD1, SafetyMode.FULL, sending=False)
     flow = steady(suspended)
     before_kb = flow.stream_reading(0).send_queue_kb
     suspended_means = means(flow, 60.0)
     queue = flow.stream_reading(0).send_queue_kb - before_kb
-    unmirrored = measured(setup_of(WORKLOAD1, SafetyMode.NONE))
+    unmirrored = measure_pair(setup_of(WORKLOAD1, SafetyMode.NONE))
     hours, halted = _fill_log_disk()
     return [
         statement(

@@ -63,7 +63,7 @@ def _fail(cause: str, loaded: bool, seed: int) -> Failover:
     return finished_failovers[0]
 
 
-def _band(values: tuple[float, ...]) -> tuple[float, float, float]:
+def _compute_percentiles(values: tuple[float, ...]) -> tuple[float, float, float]:
     low, middle, high = np.percentile(values, [5, 50, 95]).tolist()
     return low, middle, high
 
@@ -73,7 +73,7 @@ def _table_6() -> list[FigureRow]:
     for cause in DO:
         medians = []
         for under_load in (False, True):
-            low, middle, high = _band(failovers(cause, under_load).failover_s)
+            low, middle, high = _compute_percentiles(failovers(cause, under_load).failover_s)
             rows_found.append(number(f"T6.{cause}.{'loaded' if under_load else 'idle'}", middle, (low, high)))
             medians.append(middle)
         slower.append(medians[1] / medians[0])
@@ -82,8 +82,12 @@ def _table_6() -> list[FigureRow]:
         statement("T6.load", min(slower) > 1.0, " / ".join(f"x{ratio:.2f}" for ratio in slower)),
         statement(
             "T6.manual",
-            _band(failovers("manual", True).failover_s)[1]
-            > max(_band(failovers(cause, True).failover_s)[1] for cause in DO if cause != "manual"),
+            _compute_percentiles(failovers("manual", True).failover_s)[1]
+            > max(
+                _compute_percentiles(failovers(cause, True).failover_s)[1]
+                for cause in DO
+                if cause != "manual"
+            ),
             "the longest of six, with load and without",
         ),
     ]
@@ -97,7 +101,7 @@ def _table_5() -> list[FigureRow]:
         ("T5.decision", 0.61, runs.to_decision_s),
         ("T5.role", 2.02, runs.to_role_s),
     ):
-        low, middle, high = _band(values)
+        low, middle, high = _compute_percentiles(values)
         table_5.append(
             statement(
                 id, low <= published <= high, f"5 to 95%: {low:.2f} to {high:.2f} s, median {middle:.2f} s"

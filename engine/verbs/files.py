@@ -26,7 +26,7 @@ def _copy(world: World, item: Input) -> None:
     if a == b:
         _move(world, a, path.strip())
         return
-    path = files.spelled(world, a, path.strip())
+    path = files.find_path_spelling(world, a, path.strip())
     file = world.files.get((a, path))
     if file is None:
         paths = sorted(name for file_server, name in world.files if file_server == a)
@@ -71,7 +71,7 @@ def _move(world: World, server: str, paths: str) -> None:
     path_match = _TWO_PATHS.fullmatch(paths)
     if path_match is None:
         raise InputError(say("two paths are needed on the same server: the old path and the new path"))
-    path, target = files.spelled(world, server, path_match[1]), path_match[2]
+    path, target = files.find_path_spelling(world, server, path_match[1]), path_match[2]
     backup, database_file = world.files.get((server, path)), volumes.file_at(world, server, path)
     if backup is None and database_file is None:
         existing_paths = sorted(name for file_server, name in world.files if file_server == server)
@@ -141,7 +141,7 @@ def _copied(world: World, a: str, b: str, path: str, content: StoredFile, number
 
 def _delete(world: World, item: Input) -> None:
     server, path = item.args
-    path = files.spelled(world, server, path.strip())
+    path = files.find_path_spelling(world, server, path.strip())
     if world.files.pop((server, path), None) is None:
         raise InputError(say("{server} has no file {path}", server=server, path=path))
     world.emit(ChoreData(path=path), say("{path} deleted", path=path), server=server)
@@ -207,7 +207,7 @@ def _drives(world: World, server: str, truth: bool) -> Iterable[str]:
     return (volume.letter for volume in world.computer_of(server).volumes)
 
 
-def _doubled(world: World, args: Args) -> Iterable[tuple[str, str]]:
+def _suggest_double_size(world: World, args: Args) -> Iterable[tuple[str, str]]:
     server, letter = args
     size_kb = next(volume.size_kb for volume in world.computer_of(server).volumes if volume.letter == letter)
     yield "", f"size_gb={2.0 * size_kb / KB_PER_GB:g}"
@@ -234,6 +234,6 @@ VERBS: Final = (
         "grow-volume",
         _set_drive(adds_drive=False),
         parameters=(SERVER, VerbParameter("drive", values=_drives)),
-        variants=_doubled,
+        variants=_suggest_double_size,
     ),
 )

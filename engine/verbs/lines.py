@@ -92,7 +92,7 @@ def _split_rest(verb: Verb, body: str) -> list[str]:
 def _build_input(verb: Verb, tokens: Sequence[str], tick: int) -> Input:
     plain_tokens = [word for word in tokens if "=" not in word]
     options = [tuple(word.split("=", 1)) for word in tokens if "=" in word]
-    plain_tokens = _with_resource(verb, plain_tokens)
+    plain_tokens = _join_resource_words(verb, plain_tokens)
     needed_count = arithmetic.total(not parameter.optional for parameter in verb.parameters)
     if not needed_count <= len(plain_tokens) <= len(verb.parameters):
         raise InputError(
@@ -153,7 +153,7 @@ def _check_numbers(verb: Verb, tokens: Sequence[str]) -> None:
             _check_number(verb, parameter.name, f"{parameter.name} {word}", word, parameter.bounds)
 
 
-def _with_resource(verb: Verb, arguments: list[str]) -> list[str]:
+def _join_resource_words(verb: Verb, arguments: list[str]) -> list[str]:
     """Join the words of a cluster resource's name, such as SQL Server (SQLFCI1), into one argument."""
     place = next((n for n, parameter in enumerate(verb.parameters) if parameter.kind == "resource"), None)
     surplus = len(arguments) - len(verb.parameters)
@@ -179,10 +179,10 @@ def parse_script(text: str) -> tuple[list[Input], list[LocalizableMessage]]:
     A time `+S` counts from the preceding line.
     """
     inputs, problems = read_script(text)
-    return inputs, [in_line(number, problem) for number, problem in problems]
+    return inputs, [prefix_line_number(number, problem) for number, problem in problems]
 
 
-def in_line(number: int, problem: str) -> LocalizableMessage:
+def prefix_line_number(number: int, problem: str) -> LocalizableMessage:
     """Return the problem, preceded by its line number."""
     return say("line {n}: {problem}", n=number, problem=problem)
 

@@ -95,13 +95,13 @@ def _passing(world: World, args: Args) -> bool:
     return network.is_passing(world, args[0], args[1])
 
 
-def _connected(world: World, args: Args) -> bool:
+def _is_link_used(world: World, args: Args) -> bool:
     return any(
         {end, peer} == set(args) and contact.connected for (_, end, peer), contact in world.contacts.items()
     )
 
 
-def _changed(world: World, args: Args) -> bool:
+def _is_link_changed(world: World, args: Args) -> bool:
     a, b = args
     active = {frozenset(f.args[:2]) for f in world.faults if f.reverted_tick is None}
     is_unchanged = all(
@@ -119,7 +119,7 @@ WORSE: Final = (
 
 VERBS: Final = (
     verb("cut", lambda world, item: _change(world, item, up=False), sensible=_passing),
-    verb("mend", _repair_link, sensible=_changed),
+    verb("mend", _repair_link, sensible=_is_link_changed),
     verb("black-hole", lambda world, item: _change(world, item, passing=False), sensible=_passing),
     verb(
         "cut-one-way",
@@ -127,7 +127,7 @@ VERBS: Final = (
         sensible=_passing,
     ),
     verb("flap-link", _flap, sensible=_passing, timers={"link.flap": _toggle_link}),
-    verb("reset-link", _reset, sensible=_connected),
+    verb("reset-link", _reset, sensible=_is_link_used),
     # bandwidth 0 is not offered: `cut` and `black-hole` stop a link, in both directions or in one
     verb(
         "degrade",

@@ -9,12 +9,12 @@ from engine.inputs import Input, InputError, but_there_are
 from engine.localization import mark, say
 from engine.model import Fault, Instance, World
 from engine.protocol import network, security
-from engine.verbs.verb import COMPUTER, SERVER, Doing, SavedValues, VerbParameter, of_server, verb
+from engine.verbs.verb import COMPUTER, SERVER, Doing, SavedValues, VerbParameter, check_server, verb
 
 # --- firewall ---------------------------------------------------------------------------------------------
 
 
-def _firewall(closed: bool) -> Doing:
+def _make_firewall_switch(closed: bool) -> Doing:
     def do(world: World, item: Input) -> None:
         server, port = item.args[0], _port(item)
         computer = world.computer_named(server)
@@ -109,7 +109,7 @@ def _renew(world: World, item: Input) -> None:
     )
 
 
-def _refused(world: World, fault: Fault) -> str:
+def _describe_refusal(world: World, fault: Fault) -> str:
     refused = any("expired" in reason for s in world.instances.values() for _, reason in s.refused)
     return say("a connection was refused") if refused else ""
 
@@ -139,22 +139,24 @@ CERTIFICATE: Final = VerbParameter(mark("certificate"), optional=True)
 VERBS: Final = (
     verb(
         "close-firewall",
-        _firewall(closed=True),
+        _make_firewall_switch(closed=True),
         parameters=(COMPUTER, PORT),
         effect=lambda world, fault: say(
             "no connection can reach port {port} of {server}", port=fault.args[1], server=fault.args[0]
         ),
     ),
     verb(
-        "open-firewall", _firewall(closed=False), parameters=(COMPUTER, replace(PORT, values=_closed_ports))
+        "open-firewall",
+        _make_firewall_switch(closed=False),
+        parameters=(COMPUTER, replace(PORT, values=_closed_ports)),
     ),
     verb(
         "disable-tcp",
         _tcp(enabled=False),
         effect=_describe_disabled_tcp,
-        sensible=of_server(lambda server: server.tcp_enabled),
+        sensible=check_server(lambda server: server.tcp_enabled),
     ),
-    verb("enable-tcp", _tcp(enabled=True), sensible=of_server(lambda server: not server.tcp_enabled)),
-    verb("expire-certificate", _expire, parameters=(SERVER, CERTIFICATE), effect=_refused),
+    verb("enable-tcp", _tcp(enabled=True), sensible=check_server(lambda server: not server.tcp_enabled)),
+    verb("expire-certificate", _expire, parameters=(SERVER, CERTIFICATE), effect=_describe_refusal),
     verb("renew-certificate", _renew, parameters=(SERVER, CERTIFICATE)),
 )

@@ -243,7 +243,7 @@ def verb(name: str, do: Doing | None, **code: Unpack[VerbCode]) -> Verb:
 # --- common rules -----------------------------------------------------------------------------------------
 
 
-def of_server(wanted: Callable[[Instance], bool]) -> Callable[[World, Args], bool]:
+def check_server(wanted: Callable[[Instance], bool]) -> Callable[[World, Args], bool]:
     """Build a check that the server of the first argument meets the condition *wanted*."""
     return lambda world, args: wanted(world.instances[args[0]])
 

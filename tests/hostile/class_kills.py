@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from app.classroom.record import ClassRecord
-from app.classroom.scenario import loaded
+from app.classroom.scenario import parse_scenario
 from app.classroom.verdict import verdict
 from tests.class_process import ROOT, HostProcess, command
 from tests.servers import Nats, Postgres, free_port
@@ -135,7 +135,7 @@ def _compare(database: str, profile: Path, names: list[str], seed: int) -> None:
     record = ClassRecord(database, new=False)
     the_class = record.the_class()
     assert the_class is not None
-    scenario = loaded(the_class.scenario_text, the_class.scenario_name)
+    scenario = parse_scenario(the_class.scenario_text, the_class.scenario_name)
     there = {one.name: one for one in record.seats()}
     assert sorted(there) == sorted(names), "no seat twice"
     for name, entry in there.items():

@@ -25,7 +25,7 @@ def _keep(folder: Path, *entries: AcceptedText) -> None:
 
 def _list_hashes(folder: Path) -> list[str]:
     with open_profile(folder) as profile:
-        return [one.sha256 for one in accepted_files.remembered(profile)]
+        return [one.sha256 for one in accepted_files.list_accepted_texts(profile)]
 
 
 def _call(*arguments: str) -> int:

@@ -42,6 +42,7 @@ class LogVerdict(TypedDict):
     """Score so far, final when the run is over; None if nothing is scored."""
     downtime_s: float
     ended_by: str | None
+    """Author or reason of the end; None if the run has not ended."""
     state_hash: str
     parted_t_s: float | None
     """First moment at which the seat's run differs from its log."""
@@ -126,6 +127,7 @@ class InstructionMessage(WireMessage, frozen=True, tag="instruction"):
 
     number: int
     what: str
+    """Kind of instruction."""
     tick: int | None
     """Tick of the instruction; None: on arrival."""
     text: str
@@ -214,6 +216,7 @@ class Tile(Struct, frozen=True):
     stopped: bool
     """True if the seat should be frozen: alone, with the class, or at its limit."""
     over: bool
+    """True if the seat's run has ended."""
     until_s: float | None
     """Time at which the seat stops; None: no limit."""
     ends_in_s: float | None
@@ -328,12 +331,14 @@ class RequestDone(WireMessage, frozen=True, tag="done"):
     """Success of an instructor's request."""
 
     of: str
+    """Name of the request."""
 
 
 class RequestFailed(WireMessage, frozen=True, tag="refused"):
     """Failure of an instructor's request, with the reason."""
 
     of: str
+    """Name of the request."""
     text: str
 
 

@@ -66,6 +66,7 @@ class Reflect(HostRequest, frozen=True, tag="reflect"):
 
     happened: Annotated[str, Meta(max_length=REFLECTION_MAX)]
     otherwise: Annotated[str, Meta(max_length=REFLECTION_MAX)]
+    """Answer to the question what the person would do otherwise."""
     expected_score: Annotated[float, Meta(ge=0, le=100)] | None
 
 
@@ -188,6 +189,7 @@ class Show(HostRequest, frozen=True, tag="show"):
 
     seat: SeatNumber | None = None
     other: SeatNumber | None = None
+    """Second seat, for a comparison."""
     tick: Tick | None = None
     """None: the present time of the seats."""
 

@@ -83,6 +83,7 @@ class MemberWelcome(WireMessage, frozen=True, tag="welcome"):
     role_name: str
     role_text: str
     does: list[str]
+    """Rights of the role."""
     title: str
     brief: str
     roles: list[TeamRole]
@@ -100,6 +101,7 @@ class RoleView(WireMessage, frozen=True, tag="view"):
 
     frozen: bool
     done: int
+    """Number of inputs of this role that the team's world has answered."""
     view: RoleObservation
     tick: int = 0
     acts: Sequence[LogEntry] = ()

@@ -108,7 +108,7 @@ class TeamMember(HostConnection[ToMember]):
                         self._sent_count, self._done_count = 0, message.done
                         sending = asyncio.create_task(self._send(socket))
                     case InputDone() | InputFailed():
-                        self._answered(message.number, isinstance(message, InputDone))
+                        self._complete_request(message.number, isinstance(message, InputDone))
                     case RoleView() if not self._sent_count:
                         self._done_count = message.done
                     case Roles() | TeamDrillEnded():
@@ -121,7 +121,7 @@ class TeamMember(HostConnection[ToMember]):
                 sending.cancel()
                 await asyncio.gather(sending, return_exceptions=True)
 
-    def _answered(self, number: int, is_accepted: bool) -> None:
+    def _complete_request(self, number: int, is_accepted: bool) -> None:
         if number == self._sent_count:
             self._lines.popleft()
             self._sent_count = 0
@@ -212,7 +212,7 @@ def play_role(
     """
     script = deque(lines) if isinstance(lines, Sequence) else deque()
     if not isinstance(lines, Sequence):
-        threading.Thread(target=_typed, args=(member, lines), daemon=True).start()
+        threading.Thread(target=_read_typed_lines, args=(member, lines), daemon=True).start()
     noticed: list[Row] = []
     for message in _receive_messages(member):
         match message:
@@ -252,7 +252,7 @@ def _receive_messages(member: TeamMember) -> Iterator[ToMember]:
         yield message
 
 
-def _typed(member: TeamMember, lines: TextIO) -> None:
+def _read_typed_lines(member: TeamMember, lines: TextIO) -> None:
     for line in lines:
         word, _, question = line.strip().partition(" ")
         if word.lower() == "hand":

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from app.classroom.acts import LogEntry, effective, is_rewind
 from app.classroom.messages.team import MemberWelcome
-from app.classroom.scenario import loaded
+from app.classroom.scenario import parse_scenario
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.drill.team.rights import find_role, is_allowed
@@ -21,7 +21,7 @@ class TeamReplica:
 
     def __init__(self, welcome: MemberWelcome) -> None:
         """Create the world at its start. Raises ScenarioError, also for a host before 1.1, which does not send it."""
-        self._scenario = loaded(welcome.text, welcome.scenario)
+        self._scenario = parse_scenario(welcome.text, welcome.scenario)
         self._seed, self._mode = welcome.seed, DrillMode(welcome.mode)
         self.role = find_role(self._scenario.team, welcome.role)
         self._log: list[LogEntry] = []

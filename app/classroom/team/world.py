@@ -21,7 +21,7 @@ from app.classroom.join import JoinFailedError, Participation, report_of, take_p
 from app.classroom.link import HostLink
 from app.classroom.messages.replies import InstructionMessage
 from app.classroom.messages.team import InstructorMessage, MemberWelcome, RoleView, TeamRole, ToMember
-from app.classroom.scenario import loaded, text_without_answers
+from app.classroom.scenario import parse_scenario, text_without_answers
 from app.classroom.seat import ClassEndedError, SeatRun
 from app.classroom.seat_log import SeatAssignment, SeatLog
 from app.classroom.verdict import FINISH, verdict
@@ -140,7 +140,7 @@ class TeamWorld:
         """Return the welcome message. Raises InputError for an unknown role."""
         scenario, assignment = self._playing.drill.scenario, self._playing.assignment
         role = find_role(scenario.team, key)
-        text = text_without_answers(loaded(assignment.text, assignment.scenario))
+        text = text_without_answers(parse_scenario(assignment.text, assignment.scenario))
         return MemberWelcome(
             role=key, role_name=role.name, role_text=role.text, does=list(role.does), title=scenario.title,
             brief=scenario.brief, roles=self.roles(), done=self._count_inputs(key), scenario=assignment.scenario,
@@ -256,7 +256,7 @@ def _check_role(line: str) -> str:
     return line
 
 
-def in_class(invitation: Invitation, name: str, world: TeamWorld, speed: float) -> Participation:
+def play_in_class(invitation: Invitation, name: str, world: TeamWorld, speed: float) -> Participation:
     """Play as a seat of a class. Raises JoinFailedError, InvalidSeatLogError."""
     return take_part(invitation, name, world.play, speed, partial(_passed_on, world))
 

@@ -81,6 +81,7 @@ class Step(Struct, frozen=True):
     """One step of the best continuation."""
 
     at: str
+    """Time of the step, as text."""
     text: str
 
 
@@ -125,7 +126,7 @@ def judge_run(
     *account*: values of the run. *lessons*: those of the account, with plans at human pace if computed.
     """
     if not report["score"]["scored"]:
-        return None if review is None else _unscored(review)
+        return None if review is None else _build_unscored_verdict(review)
     if account is None:
         return None
     lessons_of_run = tuple(find_lessons(account) if lessons is None else lessons)
@@ -237,7 +238,7 @@ def _flawless(report: Report, review: Review, account: Account) -> Verdict:
     return Verdict(lead, "ok", sentence, lines=tuple(describe_outages(review)))
 
 
-def _unscored(review: Review) -> Verdict:
+def _build_unscored_verdict(review: Review) -> Verdict:
     lines = tuple(describe_outages(review))
     return Verdict(tr("Free play"), "", tr("No score in free play."), lines=lines)
 

@@ -77,6 +77,7 @@ class StageWire(Struct, frozen=True):
 
     ends: tuple[str, str]
     cut: bool
+    """True if the connection is interrupted."""
     used: bool
     label: str = ""
 

@@ -94,6 +94,7 @@ class StageView(Struct, frozen=True):
     lines: Mapping[str, tuple[str, str]]
     """Place -> (text about its latest event, tone)."""
     over: bool
+    """True if the failover has ended."""
 
     @property
     def static_key(self) -> tuple[object, ...]:

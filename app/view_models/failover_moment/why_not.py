@@ -158,7 +158,7 @@ def _expect(drill: Drill, copy: DatabaseCopy, lost_server: str, target: str) -> 
     world = drill.world
     since_tick = world.availability[copy.database].since_tick
     server = lost_server if lost_server in world.instances else copy.server
-    cause, _ = causes.of_loss(world, server, None)
+    cause, _ = causes.find_loss_cause(world, server, None)
     return Failover(
         guid=copy.group or NO_GROUP,
         database=copy.database,

@@ -195,9 +195,9 @@ class BriefPage(QWidget):
             self._start.setFocus()
 
     def _show_font(self) -> None:
-        self._title.setFont(theme.sized(self.font(), 1.8, bold=True))
+        self._title.setFont(theme.resize_font(self.font(), 1.8, bold=True))
         for text in (self._text, self._appendix):
-            text.setFont(theme.sized(self.font(), 1.1))
+            text.setFont(theme.resize_font(self.font(), 1.1))
         self._find_room()
 
     def _find_room(self) -> None:
@@ -229,5 +229,5 @@ def _details(scenario: Scenario) -> list[str]:
 def heading(text: str) -> QLabel:
     """Build a heading label."""
     label = QLabel(text, wordWrap=True)
-    label.setFont(theme.sized(label.font(), 1.05, bold=True))
+    label.setFont(theme.resize_font(label.font(), 1.05, bold=True))
     return label

@@ -50,7 +50,7 @@ class QuestionCard(QFrame):
         self.setProperty("card", "true")
         self.setAccessibleName(question.text)
         title = _label(tr("What will happen next?") if question.prediction else tr("Question"))
-        title.setFont(theme.sized(title.font(), 1.05, bold=True))
+        title.setFont(theme.resize_font(title.font(), 1.05, bold=True))
         self._text = _label(question.text)
         layout = lay_column(title, self._text, parent=self, margins=(10, 8, 10, 10), spacing=6)
         if question.until_tick is not None:
@@ -447,7 +447,7 @@ class _GoalRow(QWidget):
         super().__init__()
         self.goal = goal
         self._mark = QLabel(alignment=Qt.AlignmentFlag.AlignTop)
-        self._mark.setFont(theme.sized(self.font(), 1.1, bold=True))
+        self._mark.setFont(theme.resize_font(self.font(), 1.1, bold=True))
         text = QLabel(goal.text, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self._words = QLabel()
         self._words.setProperty("muted", "true")

@@ -582,4 +582,4 @@ class Charts(QWidget):
         width = max(metrics.horizontalAdvance(text) for text in samples) + 12
         for panel in self.panels:
             panel.recolor(colors, width, self.font())
-        self.scale.setFont(theme.sized(self.font(), 0.85))
+        self.scale.setFont(theme.resize_font(self.font(), 0.85))

@@ -129,7 +129,7 @@ def _draw(painter: QPainter, sheet: Sheet) -> None:
     """Draw all plots in a column on the theme's background."""
     painter.fillRect(QRect(QPoint(0, 0), sheet.size), sheet.colors.surface)
     painter.setPen(sheet.colors.text)
-    painter.setFont(theme.sized(sheet.plots.font(), 1.0, bold=True))
+    painter.setFont(theme.resize_font(sheet.plots.font(), 1.0, bold=True))
     title = QRectF(MARGIN_PX, 0.0, sheet.size.width(), sheet.title_height)
     painter.drawText(title, Qt.AlignmentFlag.AlignVCenter, sheet.title)
     top = sheet.title_height

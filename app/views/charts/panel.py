@@ -242,7 +242,7 @@ class ChartPanel:
 
     def recolor(self, colors: ThemeTokens, axis_width: int, font: QFont) -> None:
         """Use the colors of another theme."""
-        self._font, self._bold = QFont(font), theme.sized(font, 1.0, bold=True)
+        self._font, self._bold = QFont(font), theme.resize_font(font, 1.0, bold=True)
         self._label_px = max(LABEL_PX, QFontMetricsF(font).height() + 2.0)
         line = QColor(colors.series[self._series % len(colors.series)])
         fill = theme.with_alpha(line, FILL_ALPHA)
@@ -251,7 +251,7 @@ class ChartPanel:
         self.curve.setBrush(fill)
         self._axis.setPen(pg.mkPen(colors.border))
         self._axis.setTextPen(colors.muted)
-        self._axis.setTickFont(theme.sized(font, 0.85))
+        self._axis.setTickFont(theme.resize_font(font, 0.85))
         self._axis.setWidth(axis_width)
         self.background.cursor_color = colors.text
         self.background.chosen_color = theme.with_alpha(colors.accent, CHOSEN_ALPHA)

@@ -40,7 +40,7 @@ class TimeScale(QWidget):
         self._pixel_of = pixel_of
         self._range = (0.0, 1.0)
         self._cursor_s: float | None = None
-        self.setFont(theme.sized(self.font(), 0.85))
+        self.setFont(theme.resize_font(self.font(), 0.85))
 
     def show_range(self, span: tuple[float, float]) -> None:
         """Show the times at both ends, in seconds since the start."""

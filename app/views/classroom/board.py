@@ -104,7 +104,7 @@ class ClassBoard(QDialog):
 
     def _make_top(self) -> None:
         self.title = QLabel(tr("Starting the class…"))
-        self.title.setFont(theme.sized(self.title.font(), TITLE_POINTS, bold=True))
+        self.title.setFont(theme.resize_font(self.title.font(), TITLE_POINTS, bold=True))
         self.code, self.state, self.answer = QLabel(), QLabel(), QLabel(" ")
         self.code.setFont(theme.fixed_font())
         for label in (self.title, self.state, self.answer):
@@ -112,7 +112,7 @@ class ClassBoard(QDialog):
         for label in (self.code, self.answer):
             label.setTextInteractionFlags(TYPED)
         self.needy = QLabel()
-        self.needy.setFont(theme.sized(self.needy.font(), 1.0, bold=True))
+        self.needy.setFont(theme.resize_font(self.needy.font(), 1.0, bold=True))
         self.copy, self.sheet = _button(tr("&Copy the code")), _button(tr("Pro&jector view"))
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.code.text()))
         self.sheet.clicked.connect(self.show_projector)

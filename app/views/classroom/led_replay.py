@@ -78,7 +78,7 @@ class RunPane(QWidget):
         self._history: History | None = None
         self._tick: Tick = -1
         self.title = QLabel(textFormat=Qt.TextFormat.PlainText)  # the name of a seat
-        self.title.setFont(theme.sized(self.title.font(), 1.2, bold=True))
+        self.title.setFont(theme.resize_font(self.title.font(), 1.2, bold=True))
         self.strip = TimeStrip()
         self.strip.moment_chosen.connect(self.moment_chosen)
         self.commands = QPlainTextEdit()
@@ -173,7 +173,7 @@ class SeatReplay(QWidget):
         self.setWindowModality(Qt.WindowModality.WindowModal)
         self.pair = RunPair(make_picture)
         self.time = QLabel()
-        self.time.setFont(theme.sized(self.time.font(), 1.2, bold=True))
+        self.time.setFont(theme.resize_font(self.time.font(), 1.2, bold=True))
         self.leave = QPushButton(tr("Return to my run"))
         self.leave.setToolTip(tr("The connection to the class is lost"))
         self.leave.clicked.connect(self.left)

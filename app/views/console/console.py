@@ -470,7 +470,7 @@ class Console(QWidget):
             return
         dialog = history.PlacesDialog(placeholders, self)
         if dialog.exec() == QDialog.DialogCode.Accepted:
-            window.editor.replace_all(history.filled(window.editor.toPlainText(), dialog.values))
+            window.editor.replace_all(history.fill_placeholders(window.editor.toPlainText(), dialog.values))
         dialog.deleteLater()
 
     def _toggle_history(self) -> None:

@@ -302,7 +302,7 @@ class ConnectionStatus(Struct, frozen=True):
     """Session IDs that hold the lock for which the batch waits."""
 
 
-def _without_passing(status: ConnectionStatus) -> ConnectionStatus:
+def _drop_passing_fields(status: ConnectionStatus) -> ConnectionStatus:
     """Return the status without the fields that change while a batch runs."""
     return replace(status, databases=(), paused=False, wait="", blockers=())
 
@@ -466,7 +466,7 @@ class QueryWindow(QWidget):
         self._connection = connection
         self.databases.show_databases(connection.databases, connection.database or DEFAULT_DATABASE)
         self._show_status("")
-        if _without_passing(connection) == _without_passing(before):
+        if _drop_passing_fields(connection) == _drop_passing_fields(before):
             return
         self._paint_band()
         self._show_facts(self._last_facts)
@@ -551,7 +551,7 @@ class QueryWindow(QWidget):
     def _fit_fonts(self) -> None:
         """Use a font smaller than the text: server, login, database, time and rows fit at 1366 pixels."""
         for label in (self._state, self._facts):
-            label.setFont(theme.sized(self.font(), STATUS_SCALE))
+            label.setFont(theme.resize_font(self.font(), STATUS_SCALE))
 
     def _paint_band(self) -> None:
         colors = theme.tokens(self.palette())

@@ -221,7 +221,7 @@ class _Messages(QPlainTextEdit):
 
     def show_lines(self, lines: list[Line]) -> None:
         self._lines = lines
-        self._pending = _bounded(lines)
+        self._pending = _limit_lines(lines)
         self.clear()
         self._append_next_lines()
         self.moveCursor(QTextCursor.MoveOperation.Start)
@@ -272,7 +272,7 @@ class _Messages(QPlainTextEdit):
             self.setFont(theme.fixed_font())
 
 
-def _bounded(lines: list[Line]) -> list[Line]:
+def _limit_lines(lines: list[Line]) -> list[Line]:
     """Return the lines that a person may read, and the number of the others."""
     shown_lines: list[Line] = []
     characters = count = 0

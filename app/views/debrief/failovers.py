@@ -194,7 +194,7 @@ class _PhaseBar(QWidget):
             *(first + duration_s for _, duration_s in spans),
             1e-9,
         )
-        small, bold = theme.sized(self.font(), 0.88), theme.sized(self.font(), 0.92, bold=True)
+        small, bold = theme.resize_font(self.font(), 0.88), theme.resize_font(self.font(), 0.92, bold=True)
         metrics = QFontMetricsF(small)
         x, text_left, tall = 0.0, 0.0, line * 1.5
         tones = {

@@ -108,7 +108,7 @@ class ValueCurve(QWidget):
     def _box(self) -> QRectF:
         line = self.fontMetrics().height()
         left, right = lane_sides(self)
-        left = max(left, QFontMetricsF(theme.sized(self.font(), 0.85)).horizontalAdvance("100") + 8.0)
+        left = max(left, QFontMetricsF(theme.resize_font(self.font(), 0.85)).horizontalAdvance("100") + 8.0)
         return QRectF(left, line * 1.5, right - left, self.height() - line * 3.2)
 
     def point(self, tick: Tick, value: float) -> QPointF:
@@ -149,17 +149,17 @@ class ValueCurve(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         colors, box = theme.tokens(self.palette()), self._box()
-        painter.setFont(theme.sized(self.font(), 0.85))
+        painter.setFont(theme.resize_font(self.font(), 0.85))
         draw_levels(painter, box, [(points / 100.0, str(points)) for points in LEVELS], colors)
         line = QFontMetricsF(painter.font()).height()
         unit = QRectF(0.0, box.top() - 1.7 * line, box.left() - GAP_PX, line)
         painter.drawText(unit, Qt.AlignmentFlag.AlignRight, tr("points"))
         self._paint_curve(painter)
-        painter.setFont(theme.sized(self.font(), 0.85))
+        painter.setFont(theme.resize_font(self.font(), 0.85))
         self._paint_no_return(painter, box)
-        painter.setFont(theme.sized(self.font(), 0.95, bold=True))
+        painter.setFont(theme.resize_font(self.font(), 0.95, bold=True))
         self._paint_losses(painter, box)
-        painter.setFont(theme.sized(self.font(), 0.85))
+        painter.setFont(theme.resize_font(self.font(), 0.85))
         draw_times(painter, self, box.adjusted(0.0, 0.0, 0.0, TIMES_PX), self._end / TICKS_PER_S)
         if self.hasFocus():
             painter.setPen(QPen(colors.focus, 1.0))
@@ -293,7 +293,7 @@ class ValueCurveLegend(QWidget):
 
     def _places(self, width: float) -> list[tuple[QPointF, str, str]]:
         """Return upper left corner, tone and text of each entry."""
-        metrics = QFontMetricsF(theme.sized(self.font(), 0.85))
+        metrics = QFontMetricsF(theme.resize_font(self.font(), 0.85))
         left_px = lane_sides(self)[0]
         x, y, places = left_px, 0.0, []
         for tone, words in self._entries:
@@ -321,7 +321,7 @@ class ValueCurveLegend(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(theme.sized(self.font(), 0.85))
+        painter.setFont(theme.resize_font(self.font(), 0.85))
         colors, line = theme.tokens(self.palette()), QFontMetricsF(painter.font()).height()
         for corner, tone, words in self._places(self.width()):
             color = colors.named(tone) if tone else colors.series[0]

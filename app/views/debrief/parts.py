@@ -20,7 +20,7 @@ LIST_GAP_PX: Final = 6
 def label(text: str, scale: float = 1.0, bold: bool = False) -> QLabel:
     """Build a label with a text scale."""
     label = QLabel(text, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
-    label.setFont(theme.sized(label.font(), scale, bold))
+    label.setFont(theme.resize_font(label.font(), scale, bold))
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label
 
@@ -170,7 +170,7 @@ class Points(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         line = self.fontMetrics().height()
-        painter.setFont(theme.sized(self.font(), 1.05, bold=True))
+        painter.setFont(theme.resize_font(self.font(), 1.05, bold=True))
         painter.setPen(colors.text)
         text = formatting.plain_number(self._points)
         text += f" / {formatting.plain_number(self._maximum)}" if self._maximum else ""

@@ -352,11 +352,11 @@ def _failovers(model: DebriefModel) -> list[QWidget]:
 def _states(lanes: Mapping[str, Lanes]) -> list[tuple[str, list[TimelineSpan]]]:
     """Return the mirroring state of the database that fared worst."""
 
-    def harm(lane: Lanes) -> int:
-        bad = [span for span in (*lane.service, *lane.protection) if span.what in (DOWN, EXPOSED)]
-        return sum(span.ticks for span in bad)
+    def measure_harm(lane: Lanes) -> int:
+        harmful_spans = [span for span in (*lane.service, *lane.protection) if span.what in (DOWN, EXPOSED)]
+        return sum(span.ticks for span in harmful_spans)
 
-    worst = max(lanes.values(), key=harm)
+    worst = max(lanes.values(), key=measure_harm)
     spans = [TimelineSpan(s.from_tick / TICKS_PER_S, s.to_tick / TICKS_PER_S, s.what) for s in worst.state]
     return [(tr("state"), spans)]
 

@@ -152,7 +152,7 @@ class ScenarioEditor(QWidget):
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         application.focusChanged.connect(self._on_focus)
-        self._name.setFont(theme.sized(self.font(), 1.2, bold=True))
+        self._name.setFont(theme.resize_font(self.font(), 1.2, bold=True))
         self._show_name()
         theme.follow(self, theme.SIZE, self._share_height)
 
@@ -419,4 +419,4 @@ class ScenarioEditor(QWidget):
         if event.type() == QEvent.Type.PaletteChange:
             self._mark_problems()
         elif event.type() == QEvent.Type.FontChange:
-            self._name.setFont(theme.sized(self.font(), 1.2, bold=True))
+            self._name.setFont(theme.resize_font(self.font(), 1.2, bold=True))

@@ -224,7 +224,7 @@ class ProblemList(QWidget):
         super().__init__(parent)
         self._fix: Fix | None = None
         self._heading = QLabel()
-        self._heading.setFont(theme.sized(self.font(), 1.0, bold=True))
+        self._heading.setFont(theme.resize_font(self.font(), 1.0, bold=True))
         self._heading.setWordWrap(True)
         self.rows = QListWidget()
         self.rows.setAccessibleName(tr("Findings"))
@@ -363,7 +363,7 @@ class ProblemList(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
-            self._heading.setFont(theme.sized(self.font(), 1.0, bold=True))
+            self._heading.setFont(theme.resize_font(self.font(), 1.0, bold=True))
             self._fit()
 
     def _choose(self, row: QListWidgetItem, take_focus: bool) -> None:

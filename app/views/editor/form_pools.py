@@ -82,7 +82,7 @@ def replace_pool(text: str, old_pool: Pool | None, new_pool: Pool | None) -> str
     return set_value(text, new_pool.path, list(new_pool.entries))
 
 
-def edited(pool: Pool, column: int, typed: str) -> Pool:
+def edit_pool(pool: Pool, column: int, typed: str) -> Pool:
     """Return *pool* after an edit of a column: name, entries, group. Raises ScenarioEditError for an invalid name."""
     typed = typed.strip()
     if column == 1:
@@ -199,7 +199,7 @@ class Pools(QWidget):
     def _on_changed(self, item: QTableWidgetItem) -> None:
         before = self._pools[item.row()]
         try:
-            new_pool = edited(before, item.column(), item.text())
+            new_pool = edit_pool(before, item.column(), item.text())
         except ScenarioEditError as problem:
             self._restore_cells()
             self._refuse(str(problem))

@@ -105,6 +105,7 @@ class Field(Struct, frozen=True):
     """Class of the schema."""
     key: str
     about: str
+    """Description from the schema."""
     kind: FieldKind
     item: FieldKind
     choices: tuple[object, ...]
@@ -136,6 +137,7 @@ class Section(Struct, frozen=True):
     key: str
     title: str
     many: bool
+    """True if the file may contain several of these tables."""
     models: tuple[type[BaseModel], ...]
 
 

@@ -282,6 +282,7 @@ class TextArea(QPlainTextEdit):
         self.setFixedHeight(self.fontMetrics().lineSpacing() * self._lines + 14)
 
     _ends = ""
+    """Line break of the text in the file."""
     _lines = 4
 
 

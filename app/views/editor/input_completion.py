@@ -60,7 +60,7 @@ def complete_condition(prefix: str, named: Named) -> list[str]:
         states = sorted(_states(fact, named), key=lambda word: word != _LIKELY)
         return [*states, *(["not"] if last == "is" else [])]
     if last in _BEGIN and not (last == "(" and fact):
-        return _facts(named, negated=last == "not")
+        return _list_facts(named, negated=last == "not")
     if last in ("on", "of"):
         return _quote_names(named("server" if last == "on" else "database"))
     if last == "(":
@@ -69,7 +69,7 @@ def complete_condition(prefix: str, named: Named) -> list[str]:
         )
         return _quote_names(named(subject_kind)) if subject_kind else [")"]
     if last in OPERATORS:
-        return _quantities(named)
+        return _list_quantities(named)
     return _complete_after_term(fact, last, named)
 
 
@@ -106,12 +106,12 @@ def _find_current_fact(tokens: Sequence[str]) -> list[str]:
     return fact
 
 
-def _facts(named: Named, negated: bool) -> list[str]:
+def _list_facts(named: Named, negated: bool) -> list[str]:
     subjects = _quote_names([name for kind in ("database", "server", "client") for name in named(kind)])
-    return [*subjects, "witness", "safety", *_quantities(named), *_EVENTS, *([] if negated else ["not"])]
+    return [*subjects, "witness", "safety", *_list_quantities(named), *_EVENTS, *([] if negated else ["not"])]
 
 
-def _quantities(named: Named) -> list[str]:
+def _list_quantities(named: Named) -> list[str]:
     """Return the quantities that the scenario can measure."""
     return [
         f"{name}("

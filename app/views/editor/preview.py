@@ -101,14 +101,14 @@ def _format_questions(scenario: Scenario) -> Iterator[str]:
         yield "#### " + tr("Questions")
     for inquiry in scenario.inquiries:
         yield f"**{inquiry.text}**"
-        yield _listed(_escaped(inquiry.texts))
+        yield _format_list(_escape_choices(inquiry.texts))
 
 
 def _hints(scenario: Scenario) -> Iterator[str]:
     goals = {goal.name: goal.text for goal in scenario.goals}
     if scenario.hints:
         yield "#### " + tr("Hints")
-        yield _listed(
+        yield _format_list(
             tuple(
                 tr("For {goal}: three layers, {costs} points").format(
                     goal=goals.get(hint.goal, hint.goal),
@@ -125,7 +125,7 @@ def _hint_texts(scenario: Scenario) -> Iterator[str]:
         yield "#### " + tr("Hints")
     for hint in scenario.hints:
         yield f"**{goals.get(hint.goal, hint.goal)}**"
-        yield _listed((hint.look, hint.means, hint.type))
+        yield _format_list((hint.look, hint.means, hint.type))
 
 
 def _instructions(scenario: Scenario) -> Iterator[str]:
@@ -134,19 +134,19 @@ def _instructions(scenario: Scenario) -> Iterator[str]:
         yield scenario.facilitator
     if scenario.timeline:
         yield "#### " + tr("Events")
-        yield _listed(f"{_moment(inject)}: `{_line(inject.do)}`" for inject in scenario.timeline)
+        yield _format_list(f"{_format_time(inject)}: `{_line(inject.do)}`" for inject in scenario.timeline)
     if scenario.inquiries:
         yield "#### " + tr("Questions")
         for inquiry in scenario.inquiries:
-            yield f"**{_moment(inquiry)}:** {inquiry.text}"
-            yield _listed(_escaped(inquiry.texts))
+            yield f"**{_format_time(inquiry)}:** {inquiry.text}"
+            yield _format_list(_escape_choices(inquiry.texts))
             yield inquiry.why
     if scenario.solution:
         yield "#### " + tr("Reference solution")
-        yield _listed(f"{_waits(step)}`{_line(step.do)}` – {step.why}" for step in scenario.solution)
+        yield _format_list(f"{_waits(step)}`{_line(step.do)}` – {step.why}" for step in scenario.solution)
 
 
-def _moment(inject: Inject | Question | Prediction) -> str:
+def _format_time(inject: Inject | Question | Prediction) -> str:
     if isinstance(inject, Inject) and inject.between is not None:
         return tr("between {first} and {last} s").format(
             first=f"{inject.between[0]:g}", last=f"{inject.between[1]:g}"
@@ -173,10 +173,10 @@ _NUMBERED: Final = re.compile(r"^(\d+)([.)])")
 _MARKUP: Final = re.compile(r"([\\`*_\[\]<>#|~])|^([-+])(?=\s)")
 
 
-def _escaped(texts: Iterable[str]) -> tuple[str, ...]:
+def _escape_choices(texts: Iterable[str]) -> tuple[str, ...]:
     """Escape choices as plain text in Markdown: `201.` starts no list, `*` is no emphasis."""
     return tuple(_NUMBERED.sub(r"\1\\\2", _MARKUP.sub(r"\\\1\2", text)) for text in texts)
 
 
-def _listed(lines: Iterator[str] | tuple[str, ...]) -> str:
+def _format_list(lines: Iterator[str] | tuple[str, ...]) -> str:
     return "\n".join(f"- {_line(line)}" for line in lines)

@@ -26,11 +26,11 @@ from app.views.editor.timeline_entries import (
     TimelineEntry,
     TimelinePlan,
     condition,
-    dragged,
+    describe_entry,
+    drag_spot,
     find_grip,
     flow,
     layout_faults,
-    spoken,
     spread_out,
 )
 from app.widgets import theme
@@ -103,7 +103,7 @@ class TimelineCanvas(QWidget):
         self._plan, self._chosen_path, self._selected = plan, current_path, selected
         self._dragged = self._spot = None
         entry = plan.find_entry(current_path)
-        lines = [spoken(entry)] if entry else []
+        lines = [describe_entry(entry)] if entry else []
         if len(selected) > 1:
             lines.append(tr("{n} selected").format(n=len(selected)))
         self.setAccessibleDescription("; ".join(lines))
@@ -138,7 +138,7 @@ class TimelineCanvas(QWidget):
         return QRectF(-self.x(), 0.0, parent.width(), self.height())
 
     def _lay_out(self) -> None:
-        metrics = QFontMetricsF(theme.sized(self.font(), LABEL_SCALE))
+        metrics = QFontMetricsF(theme.resize_font(self.font(), LABEL_SCALE))
         line, scale = self._line, self.scale
         timed = [entry for entry in self._plan.faults if entry.kind != WAIT]
         waiting = [entry for entry in self._plan.faults if entry.kind == WAIT]
@@ -260,7 +260,7 @@ class TimelineCanvas(QWidget):
             return
         scale = self.scale
         by_s = moved_px / scale.width * scale.length_s
-        self._spot = dragged(entry.spot, part, by_s, scale.step_s, scale.length_s)
+        self._spot = drag_spot(entry.spot, part, by_s, scale.step_s, scale.length_s)
         self._lay_out()
 
     def _point(self, position: QPointF) -> None:
@@ -317,7 +317,7 @@ class TimelineCanvas(QWidget):
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             entry = self._find_entry(QPointF(event.pos()))
-            tip = "\n".join(filter(None, (spoken(entry[0]), entry[0].note))) if entry else ""
+            tip = "\n".join(filter(None, (describe_entry(entry[0]), entry[0].note))) if entry else ""
             QToolTip.showText(event.globalPos(), tip, self)
             return True
         return super().event(event)
@@ -359,7 +359,7 @@ class TimelineCanvas(QWidget):
             yield number * step
 
     def _draw_axis(self, painter: QPainter, colors: ThemeTokens) -> None:
-        painter.setFont(theme.sized(self.font(), 0.85))
+        painter.setFont(theme.resize_font(self.font(), 0.85))
         metrics = QFontMetricsF(painter.font())
         top = self._line * 1.3
         for t_s in self._ticks(metrics):
@@ -374,7 +374,7 @@ class TimelineCanvas(QWidget):
         painter.drawLine(QPointF(MARGIN, top), QPointF(self.width() - MARGIN, top))
 
     def _draw_names(self, painter: QPainter, colors: ThemeTokens) -> None:
-        painter.setFont(theme.sized(self.font(), 0.85))
+        painter.setFont(theme.resize_font(self.font(), 0.85))
         metrics = QFontMetricsF(painter.font())
         rect = self._visible_rect
         for number, (top, name) in enumerate(self._lanes):
@@ -394,7 +394,7 @@ class TimelineCanvas(QWidget):
         tone, shape = LOOKS.get(entry.group, OTHER)
         color, soft = colors.named(tone), colors.named(f"{tone}_soft")
         is_selected, middle = self._is_selected(entry), box.center().y()
-        painter.setFont(theme.sized(self.font(), LABEL_SCALE, bold=False))
+        painter.setFont(theme.resize_font(self.font(), LABEL_SCALE, bold=False))
         metrics = QFontMetricsF(painter.font())
         label = QRectF(layout.label, box.top(), layout.label_width + 2.0, box.height())
         if entry.kind == WINDOW:
@@ -430,7 +430,7 @@ class TimelineCanvas(QWidget):
         painter.setBrush(colors.named(tone))
         middle = QPointF(box.left() + self._line * 0.6, box.center().y())
         draw_shape(painter, shape, middle, self._line * 0.28)
-        painter.setFont(theme.sized(self.font(), LABEL_SCALE))
+        painter.setFont(theme.resize_font(self.font(), LABEL_SCALE))
         metrics = QFontMetricsF(painter.font())
         inner = box.adjusted(self._line * 1.15, 0, -self._line * 0.25, 0)
         text = metrics.elidedText(
@@ -456,7 +456,7 @@ class TimelineCanvas(QWidget):
             colors.selection if is_selected else colors.info_soft if entry.sure else colors.surface
         )
         painter.drawEllipse(box.adjusted(0.5, 0.5, -0.5, -0.5))
-        painter.setFont(theme.sized(self.font(), 0.74))
+        painter.setFont(theme.resize_font(self.font(), 0.74))
         painter.setPen(colors.on_selection if is_selected else colors.text)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(int(entry.path[1]) + 1))
 
@@ -469,7 +469,7 @@ class TimelineCanvas(QWidget):
             painter.drawLine(QPointF(x, top), QPointF(x, self.height()))
         if self._dragged is None or self._spot is None:
             return
-        painter.setFont(theme.sized(self.font(), 0.85, bold=True))
+        painter.setFont(theme.resize_font(self.font(), 0.85, bold=True))
         metrics = QFontMetricsF(painter.font())
         words = " – ".join(dict.fromkeys(formatting.run_time(t_s) for t_s in self._spot))
         width = metrics.horizontalAdvance(words) + 10.0

@@ -40,6 +40,7 @@ class TimelineEntry(Struct, frozen=True):
     """Input line without its time."""
     spot: Spot
     when: str = ""
+    """Condition that starts the entry; empty if a time starts it."""
     note: str = ""
     sure: bool = True
     """True if the text gives the time; otherwise a step is placed by its order."""
@@ -93,7 +94,7 @@ def read_plan(text: str) -> TimelinePlan:
     last = max((entry.spot[1] for entry in (*faults, *raw) if entry.sure and entry.kind != WAIT), default=0.0)
     length = seconds_of(data.get("length"))
     total_s = max(last, length) if length else max(LENGTH_LEAST_S, last + LENGTH_BEYOND_S)
-    return TimelinePlan(total_s, tuple(faults), tuple(_in_order(raw, total_s)))
+    return TimelinePlan(total_s, tuple(faults), tuple(_spread_steps(raw, total_s)))
 
 
 def seconds_of(value: object) -> float | None:
@@ -157,7 +158,7 @@ def _raw_steps(data: Mapping[str, object]) -> Iterator[TimelineEntry]:
         )
 
 
-def _in_order(steps: Sequence[TimelineEntry], length_s: float) -> Iterator[TimelineEntry]:
+def _spread_steps(steps: Sequence[TimelineEntry], length_s: float) -> Iterator[TimelineEntry]:
     """Yield the steps, those without a time spread evenly between the times around them."""
     index, known_s = 0, 0.0
     while index < len(steps):
@@ -179,7 +180,7 @@ def _in_order(steps: Sequence[TimelineEntry], length_s: float) -> Iterator[Timel
 # --- descriptions -------------------------------------------------------------------------------------------
 
 
-def spoken(entry: TimelineEntry) -> str:
+def describe_entry(entry: TimelineEntry) -> str:
     """Return the entry as a line of a list and for a screen reader."""
     start, end = (formatting.run_time(t_s, _decimals(t_s)) for t_s in entry.spot)
     act = entry.act or tr("empty")
@@ -253,6 +254,7 @@ class Scale(Struct, frozen=True):
     """Time scale: *left* is 0 s, *width* pixels to the right is *length_s*."""
 
     left: float
+    """Left edge of the axis in pixels."""
     width: float
     length_s: float
 
@@ -358,7 +360,7 @@ def find_grip(layout: FaultLayout, x: float) -> str | None:
     return WHOLE if layout.from_x <= x <= layout.to_x else None
 
 
-def dragged(spot: Spot, part: str, by_s: float, step_s: float, length_s: float) -> Spot:
+def drag_spot(spot: Spot, part: str, by_s: float, step_s: float, length_s: float) -> Spot:
     """Return *spot* after a drag of *part* by *by_s* seconds, snapped to *step_s*, within 0 to *length_s*."""
     start, end = spot
     if part == START:
@@ -478,7 +480,7 @@ def _format_number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def with_fault(text: str, times: Mapping[str, object], act: str, note: str) -> tuple[str, Path]:
+def add_fault(text: str, times: Mapping[str, object], act: str, note: str) -> tuple[str, Path]:
     """Return *text* with one more fault after the others, and its path. Raises ScenarioEditError."""
     values = {**times, "do": act, **({"note": note} if note else {})}
     timeline_entries = value_at(text, ("timeline",))

@@ -32,6 +32,8 @@ from app.views.editor.timeline_entries import (
     Spot,
     TimelineEntry,
     TimelinePlan,
+    add_fault,
+    describe_entry,
     find_latest_s,
     find_next_path,
     keys_for,
@@ -39,8 +41,6 @@ from app.views.editor.timeline_entries import (
     nudge_spot,
     read_plan,
     remove_entries,
-    spoken,
-    with_fault,
 )
 from app.widgets import theme
 from app.widgets.layouts import lay_column, lay_row
@@ -74,9 +74,9 @@ class TimelineList(QListWidget):
         self.blockSignals(True)
         self.clear()
         for entry in entries:
-            item = QListWidgetItem(spoken(entry), self)
+            item = QListWidgetItem(describe_entry(entry), self)
             item.setData(_PATH, entry.path)
-            words = " ".join(filter(None, (spoken(entry) + ".", entry.note)))
+            words = " ".join(filter(None, (describe_entry(entry) + ".", entry.note)))
             item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
             item.setToolTip(words)
             if entry.path == current:
@@ -482,7 +482,7 @@ class TimelineView(QWidget):
     @Slot(object, str, str)
     def _add(self, times: dict[str, object], act: str, note: str) -> None:
         try:
-            text, path = with_fault(self.text_now(), times, act, note)
+            text, path = add_fault(self.text_now(), times, act, note)
         except ScenarioEditError as problem:
             self.adding.message.setText(str(problem))
             return

@@ -13,7 +13,7 @@ from app.views.failover_stage import canvas
 from app.views.failover_stage.canvas import WIDTH
 from app.views.failover_stage.panel import PanelPainter
 from app.widgets import theme
-from app.widgets.signs import draw_chip, draw_mark, draw_sign, sign_width, squeezed
+from app.widgets.signs import draw_chip, draw_mark, draw_sign, sign_width, squeeze
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.running.comparison import MIRRORING
@@ -187,7 +187,7 @@ class StagePainter(PanelPainter):
         rows = [first[:2], first[2:]] if y + 48 <= box.bottom() + 6 else [bad or first]
         for row in rows:
             x = box.left()
-            with squeezed(painter, box, sum(w for _, w in row) + 6 * (len(row) - 1)):
+            with squeeze(painter, box, sum(w for _, w in row) + 6 * (len(row) - 1)):
                 for sign, wide in row:
                     draw_chip(painter, sign, QRectF(x, y, wide, 21), style.scene, chip)
                     x += wide + 6

@@ -53,7 +53,7 @@ TIMEOUT, REFUSED, NOT_FOUND = -2, 2, 53
 """Error numbers of failed connections in Management Studio."""
 
 
-def no_answer(world: World, name: str) -> int | None:
+def find_connection_error(world: World, name: str) -> int | None:
     """Return the error number for a connection to *name*; TIMEOUT only after the login timeout.
 
     None: it responds.
@@ -205,7 +205,7 @@ def _jobs(world: World, server: Instance) -> Iterable[ExplorerItem]:
 
 def _groups(world: World, server: Instance) -> Iterable[ExplorerItem]:
     """Yield `AG1 (Primary)`, with this server's knowledge of the group below it."""
-    for state in replicas.on_server(world, server.name):
+    for state in replicas.list_replica_states(world, server.name):
         group = replicas.group_of(world, server.name, state.guid)
         if group is None:
             continue
@@ -213,7 +213,7 @@ def _groups(world: World, server: Instance) -> Iterable[ExplorerItem]:
             Folder(name, title, partial(answer, group.name))
             for name, title, answer in (
                 ("replicas", mark("Availability Replicas"), _replicas),
-                ("databases", mark("Availability Databases"), _grouped),
+                ("databases", mark("Availability Databases"), _list_group_databases),
                 ("listeners", mark("Availability Group Listeners"), _listeners),
             )
         )
@@ -236,7 +236,7 @@ def _replicas(group: str, world: World, server: Instance) -> Iterable[ExplorerIt
         yield ExplorerItem("availability replica", row.name, f"{row.name} ({tr(row.role)})", tone, row.state)
 
 
-def _grouped(group: str, world: World, server: Instance) -> Iterable[ExplorerItem]:
+def _list_group_databases(group: str, world: World, server: Instance) -> Iterable[ExplorerItem]:
     board = _board(group, world, server)
     for row in board.databases if board is not None else ():
         if row.replica == server.name:
@@ -246,7 +246,7 @@ def _grouped(group: str, world: World, server: Instance) -> Iterable[ExplorerIte
 
 
 def _listeners(group: str, world: World, server: Instance) -> Iterable[ExplorerItem]:
-    known_group = replicas.by_name(world, server.name, group)
+    known_group = replicas.find_group(world, server.name, group)
     if known_group is not None and known_group.listener is not None:
         online = world.listeners.get(known_group.listener.name) is not None
         tip = tr("port {port}").format(port=known_group.listener.port)
@@ -269,7 +269,7 @@ FOLDERS: Final = (
     )),
     Folder("always on", mark("Always On High Availability"), None, (
         Folder("groups", mark("Availability Groups"), _groups),
-    ), lambda world, server: replicas.enabled(world, server.name)),
+    ), lambda world, server: replicas.is_always_on_enabled(world, server.name)),
     Folder("management", mark("Management"), None, (Folder("logs", mark("SQL Server Logs"), _logs),)),
     Folder("agent", mark("SQL Server Agent"), None, (Folder("jobs", mark("Jobs"), _jobs),)),
 )  # fmt: skip

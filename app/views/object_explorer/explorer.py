@@ -296,7 +296,7 @@ class ObjectExplorer(QWidget):
 
     def _add_scripts(self, menu: QMenu, node: TreeNode) -> None:
         """Add scripts, which need data of the server; without its response there are none."""
-        if self._world is None or answers.no_answer(self._world, node.server) is not None:
+        if self._world is None or answers.find_connection_error(self._world, node.server) is not None:
             return
         found_scripts = scripts.scripts(self._world, node.server, node.kind, node.name)
         if found_scripts:
@@ -319,7 +319,7 @@ class ObjectExplorer(QWidget):
     def _new_query(self) -> None:
         node = self.node
         if node is not None:
-            use = f"USE {scripts.quoted(node.name)}\nGO\n" if "database" in node.kind else ""
+            use = f"USE {scripts.quote_name(node.name)}\nGO\n" if "database" in node.kind else ""
             self.query_wanted.emit(node.server, use)
 
     def _open_page(self) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QDialog, QFormLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from app.views.object_explorer import answers
-from app.views.object_explorer.scripts import quoted
+from app.views.object_explorer.scripts import quote_name
 from app.widgets import theme
 from app.widgets.layouts import lay_column, lay_row
 from app.words import formatting
@@ -176,7 +176,7 @@ class MirroringPage(QDialog):
         """Query the server again; displayed values stay if it does not respond."""
         if self._world is None:
             return
-        number = answers.no_answer(self._world, self.server)
+        number = answers.find_connection_error(self._world, self.server)
         if number is not None:
             self._show_status(answers.format_client_message(number, self.server), "bad")
             return
@@ -248,7 +248,7 @@ class MirroringPage(QDialog):
             self._send(act)
 
     def _send(self, act: PropertyAction) -> None:
-        statement = f"ALTER DATABASE {quoted(self.database)} SET PARTNER {act.statement}"
+        statement = f"ALTER DATABASE {quote_name(self.database)} SET PARTNER {act.statement}"
         self._show_status(tr("Sent. Waiting for the server."), "muted")
         self.requested.emit(f"sql {self.window_id} {statement}")
 

@@ -19,7 +19,7 @@ def scripts(world: World, server: str, kind: str, name: str) -> list[Script]:
     return list(make(world, server, name)) if make is not None else []
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """Return *name* in brackets: `[name]`."""
     return f"[{name.replace(']', ']]')}]"
 
@@ -36,7 +36,7 @@ def _database(world: World, server: str, name: str) -> Iterable[Script]:
     copy = world.copies.get((server, name))
     if copy is None:
         return
-    alter = f"ALTER DATABASE {quoted(name)} SET "
+    alter = f"ALTER DATABASE {quote_name(name)} SET "
     if copy.availability.guid is not None:
         for action in ("SUSPEND", "RESUME", "OFF"):
             yield f"HADR {action}", f"{alter}HADR {action}\nGO\n"
@@ -78,32 +78,34 @@ def _session(copy: DatabaseCopy, alter: str) -> str:
 
 
 def _group(world: World, server: str, name: str) -> Iterable[Script]:
-    alter = f"USE master\nGO\nALTER AVAILABILITY GROUP {quoted(name)} "
+    alter = f"USE master\nGO\nALTER AVAILABILITY GROUP {quote_name(name)} "
     for action in ("FAILOVER", "FORCE_FAILOVER_ALLOW_DATA_LOSS", "OFFLINE"):
         yield action, f"{alter}{action}\nGO\n"
     yield "ADD DATABASE", f"{alter}ADD DATABASE [<database, sysname, Sales>]\nGO\n"
     yield "ADD LISTENER", f"{alter}ADD LISTENER N'<listener, sysname, {name}L>' (WITH DHCP)\nGO\n"
-    yield "DROP To", f"USE master\nGO\nDROP AVAILABILITY GROUP {quoted(name)}\nGO\n"
+    yield "DROP To", f"USE master\nGO\nDROP AVAILABILITY GROUP {quote_name(name)}\nGO\n"
 
 
 def failover_of(group: str) -> str:
     """Return the script for the window that Failover… opens on the server that becomes the primary."""
-    return f"USE master\nGO\nALTER AVAILABILITY GROUP {quoted(group)} FAILOVER\n"
+    return f"USE master\nGO\nALTER AVAILABILITY GROUP {quote_name(group)} FAILOVER\n"
 
 
 def hadr(database: str, clause: str) -> str:
     """Return the statement behind Suspend and Resume Data Movement."""
-    return f"ALTER DATABASE {quoted(database)} SET HADR {clause}"
+    return f"ALTER DATABASE {quote_name(database)} SET HADR {clause}"
 
 
 def _build_group_prefix(
     world: World, server: str, predicate: Callable[[AvailabilityGroup], bool]
 ) -> Iterable[str]:
     """Yield `ALTER AVAILABILITY GROUP [g] ` for each matching group of *server*."""
-    groups = (replicas.group_of(world, server, state.guid) for state in replicas.on_server(world, server))
+    groups = (
+        replicas.group_of(world, server, state.guid) for state in replicas.list_replica_states(world, server)
+    )
     for group in groups:
         if group is not None and predicate(group):
-            yield f"USE master\nGO\nALTER AVAILABILITY GROUP {quoted(group.name)} "
+            yield f"USE master\nGO\nALTER AVAILABILITY GROUP {quote_name(group.name)} "
 
 
 def _replica(world: World, server: str, name: str) -> Iterable[Script]:
@@ -122,10 +124,10 @@ def _replica(world: World, server: str, name: str) -> Iterable[Script]:
         yield "REMOVE REPLICA", f"{alter}REMOVE REPLICA ON {literal(name)}\nGO\n"
 
 
-def _grouped(world: World, server: str, name: str) -> Iterable[Script]:
+def _script_group_database(world: World, server: str, name: str) -> Iterable[Script]:
     for alter in _build_group_prefix(world, server, lambda group: name in group.databases):
         yield from _database(world, server, name)
-        yield "REMOVE DATABASE", f"{alter}REMOVE DATABASE {quoted(name)}\nGO\n"
+        yield "REMOVE DATABASE", f"{alter}REMOVE DATABASE {quote_name(name)}\nGO\n"
 
 
 def _listener(world: World, server: str, name: str) -> Iterable[Script]:
@@ -142,8 +144,8 @@ def _endpoint(world: World, server: str, name: str) -> Iterable[Script]:
     end = world.instances[server].endpoint
     if end is None:
         return
-    called = f"ENDPOINT {quoted(end.name)}"
-    yield "CREATE To", f"CREATE {called}\n    AUTHORIZATION {quoted(end.owner)}\n{_endpoint_body(end)}"
+    called = f"ENDPOINT {quote_name(end.name)}"
+    yield "CREATE To", f"CREATE {called}\n    AUTHORIZATION {quote_name(end.owner)}\n{_endpoint_body(end)}"
     yield "ALTER To start", f"ALTER {called} STATE = STARTED\nGO\n"
     yield "ALTER To stop", f"ALTER {called} STATE = STOPPED\nGO\n"
     yield "DROP To", f"DROP {called}\nGO\n"
@@ -151,7 +153,9 @@ def _endpoint(world: World, server: str, name: str) -> Iterable[Script]:
 
 def _endpoint_body(end: Endpoint) -> str:
     ip = end.ip if end.ip == "ALL" else f"({end.ip})"
-    authentication = end.authentication.replace("CERTIFICATE", f"CERTIFICATE {quoted(end.certificate or '')}")
+    authentication = end.authentication.replace(
+        "CERTIFICATE", f"CERTIFICATE {quote_name(end.certificate or '')}"
+    )
     algorithms = (
         f" ALGORITHM {' '.join(end.algorithms)}" if end.encryption != "DISABLED" and end.algorithms else ""
     )
@@ -164,10 +168,10 @@ def _endpoint_body(end: Endpoint) -> str:
 
 
 def _certificate(world: World, server: str, name: str) -> Iterable[Script]:
-    certificate = _named(world.instances[server].certificates, name)
+    certificate = _find_named(world.instances[server].certificates, name)
     if certificate is None:
         return
-    called, file = f"CERTIFICATE {quoted(name)}", literal(f"C:\\{name}.cer")
+    called, file = f"CERTIFICATE {quote_name(name)}", literal(f"C:\\{name}.cer")
     expiry = formatting.server_time(world.settings.start_time, certificate.expires_tick, 0)
     yield (
         "CREATE To",
@@ -180,8 +184,8 @@ def _certificate(world: World, server: str, name: str) -> Iterable[Script]:
 
 
 def _login(world: World, server: str, name: str) -> Iterable[Script]:
-    login = _named(world.instances[server].logins, name)
-    called = f"LOGIN {quoted(name)}"
+    login = _find_named(world.instances[server].logins, name)
+    called = f"LOGIN {quote_name(name)}"
     if login is not None:
         yield "CREATE To", _create_login(login, called)
         yield "ALTER To enable", f"ALTER {called} ENABLE\nGO\n"
@@ -191,7 +195,7 @@ def _login(world: World, server: str, name: str) -> Iterable[Script]:
 
 def _create_login(login: Login, called: str) -> str:
     """Return CREATE LOGIN as Management Studio scripts it, without the SID."""
-    default = f"DEFAULT_DATABASE = {quoted(login.default_database)}"
+    default = f"DEFAULT_DATABASE = {quote_name(login.default_database)}"
     if login.kind == "WINDOWS":
         return f"CREATE {called} FROM WINDOWS WITH {default}\nGO\n"
     if login.kind == "CERTIFICATE":
@@ -217,7 +221,7 @@ def _linked_server(world: World, server: str, name: str) -> Iterable[Script]:
 
 
 def _job(world: World, server: str, name: str) -> Iterable[Script]:
-    job = _named(world.instances[server].jobs, name)
+    job = _find_named(world.instances[server].jobs, name)
     if job is None:
         return
     called = f"@job_name = {literal(name)}"
@@ -235,7 +239,7 @@ def start_job(name: str) -> str:
     return f"EXEC msdb.dbo.sp_start_job @job_name = {literal(name)}"
 
 
-def _named(items: Iterable[Thing], name: str) -> Thing | None:
+def _find_named(items: Iterable[Thing], name: str) -> Thing | None:
     return next((item for item in items if item.name == name), None)
 
 
@@ -248,6 +252,6 @@ _KINDS: Final[dict[str, Callable[[World, str, str], Iterable[Script]]]] = {
     "job": _job,
     "availability group": _group,
     "availability replica": _replica,
-    "availability database": _grouped,
+    "availability database": _script_group_database,
     "listener": _listener,
 }

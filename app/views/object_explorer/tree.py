@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF, QSt
 
 from app.views.object_explorer import answers
 from app.views.object_explorer.answers import FOLDERS, ExplorerItem, Folder
-from app.views.object_explorer.scripts import quoted
+from app.views.object_explorer.scripts import quote_name
 from app.widgets import theme
 from app.widgets.tables import plain_tip
 from app.words.language import tr
@@ -143,7 +143,7 @@ class Tree(QStandardItemModel):
         names = [
             index.data(NODE).name for index in indexes if index.data(NODE).kind not in ("folder", "problem")
         ]
-        data.setText(", ".join(name if _REGULAR.fullmatch(name) else quoted(name) for name in names))
+        data.setText(", ".join(name if _REGULAR.fullmatch(name) else quote_name(name) for name in names))
         return data
 
     # --- time ---------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ class Tree(QStandardItemModel):
         """Update the time; only rows that wait for an unresponsive server change."""
         self._world = world
         for path, due_s in list(self._waiting.items()):
-            number = answers.no_answer(world, path[0])
+            number = answers.find_connection_error(world, path[0])
             if number == answers.TIMEOUT and world.tick < due_s:
                 continue
             del self._waiting[path]
@@ -192,7 +192,7 @@ class Tree(QStandardItemModel):
 
     def _ask(self, item: QStandardItem) -> None:
         node = node_of(item)
-        number = answers.no_answer(self.world, node.server)
+        number = answers.find_connection_error(self.world, node.server)
         if number == answers.TIMEOUT:
             self._waiting[node.path] = self.world.tick + ticks(CLIENT_LOGIN_TIMEOUT_S)
             item.setText(tr("{label} (expanding...)").format(label=node.label))

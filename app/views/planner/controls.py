@@ -174,7 +174,7 @@ class SliderLabels(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         colors = theme.tokens(self.palette())
         painter = QPainter(self)
-        painter.setFont(theme.sized(self.font(), 0.85))
+        painter.setFont(theme.resize_font(self.font(), 0.85))
         painter.setPen(colors.muted)
         for number, (name, low, high) in enumerate(self._bands):
             left, right = self.pixel_of(low), self.pixel_of(high)
@@ -478,7 +478,7 @@ def _number(
 
 def _heading(text: str) -> QLabel:
     label = QLabel(text)
-    label.setFont(theme.sized(label.font(), 1.0, bold=True))
+    label.setFont(theme.resize_font(label.font(), 1.0, bold=True))
     label.setContentsMargins(0, 6, 0, 0)
     return label
 

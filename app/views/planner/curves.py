@@ -331,7 +331,7 @@ class PlanCurves(QWidget):
                 cell = self.cells[name, axis]
                 cell.draw(sweeps[axis], bottom, top)
                 cell.put_plan(getattr(plan, axis), own_values, plan.safety)
-                cell.put_published(getattr(PAPER_LAN, axis), _published(plan, axis, name))
+                cell.put_published(getattr(PAPER_LAN, axis), _list_measured_values(plan, axis, name))
         for axis, _ in AXES:
             notes = [
                 AxisNote(statement.at, statement.figure.replace("Figure", "Fig."))
@@ -363,7 +363,7 @@ class PlanCurves(QWidget):
         colors = theme.tokens(self.palette())
         self._view.setBackground(colors.surface)
         width = self.fontMetrics().horizontalAdvance(AXIS_SAMPLE) + 12
-        font = theme.sized(self.font(), 0.85)
+        font = theme.resize_font(self.font(), 0.85)
         line = self.fontMetrics().height()
         self._grid.setVerticalSpacing(ROW_GAP_LINES * line)
         self._view.setMinimumHeight(round(line * (ROW_LINES_MIN * len(self.counters) + 3)))
@@ -382,7 +382,7 @@ def is_measured(plan: MirroringPlan, axis: str) -> bool:
     return all(getattr(plan, name) == getattr(measured, name) for name in _LINK)
 
 
-def _published(plan: MirroringPlan, axis: str, counter: str) -> dict[SafetyMode, list[float]]:
+def _list_measured_values(plan: MirroringPlan, axis: str, counter: str) -> dict[SafetyMode, list[float]]:
     """Return measured values that the curves should pass through."""
     if not is_measured(plan, axis):
         return {}

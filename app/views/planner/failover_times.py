@@ -199,7 +199,7 @@ class Shares(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(theme.sized(self.font(), 0.85))
+        painter.setFont(theme.resize_font(self.font(), 0.85))
         metrics = QFontMetricsF(painter.font())
         line = metrics.height()
         left_px = metrics.horizontalAdvance(f"100{formatting.percent_sign()}") + 8

@@ -194,7 +194,7 @@ class _CardDelegate(QStyledItemDelegate):
 
     def _paint_text(self, painter: QPainter, card: Card, box: QRectF, font: QFont) -> None:
         colors = theme.tokens(QApplication.palette())
-        title, small = theme.sized(font, TITLE_SCALE, bold=True), theme.sized(font, SMALL_SCALE)
+        title, small = theme.resize_font(font, TITLE_SCALE, bold=True), theme.resize_font(font, SMALL_SCALE)
         line = QFontMetricsF(font).height() * _LINE_UNITS
         row = QRectF(box.left(), box.top(), box.width(), line)
         alignment = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -213,7 +213,7 @@ class _CardDelegate(QStyledItemDelegate):
         text, tone = self._grid.state_text(card), card.state.tone
         if card.name == self._grid.recommended:
             tone = "info"
-        state_font = theme.sized(font, SMALL_SCALE, bold=tone != "muted")
+        state_font = theme.resize_font(font, SMALL_SCALE, bold=tone != "muted")
         room = row.width() - QFontMetricsF(state_font).horizontalAdvance(text) - 12
         has_room = QFontMetricsF(small).horizontalAdvance(card.facts) <= room
         painter.drawText(row, alignment, _one_line(card.facts if has_room else card.short_facts, small, room))

@@ -116,7 +116,7 @@ class FilterBar(QWidget):
 
     def show_font(self) -> None:
         """Follow the size of the text."""
-        self.title.setFont(theme.sized(self.font(), 1.12, bold=True))
+        self.title.setFont(theme.resize_font(self.font(), 1.12, bold=True))
 
 
 class Choice(QToolButton):
@@ -403,8 +403,8 @@ class ScenarioPicker(QWidget):
         self._glass.setIcon(theme.icon("find", colors, colors.muted))
 
     def _show_font(self) -> None:
-        self._heading.setFont(theme.sized(self.font(), 1.6, bold=True))
-        self._paths_title.setFont(theme.sized(self.font(), 1.12, bold=True))
+        self._heading.setFont(theme.resize_font(self.font(), 1.6, bold=True))
+        self._paths_title.setFont(theme.resize_font(self.font(), 1.12, bold=True))
         self._filters.show_font()
         self.top.show_font()
         self._show_placeholder()

@@ -124,7 +124,7 @@ class PathButton(QAbstractButton):
 
     def title_fit(self, width: int) -> float:
         """Return the scale at which the longest word of the title just fits into this *width*."""
-        metrics = QFontMetricsF(theme.sized(self.font(), TITLE_SCALE, bold=True))
+        metrics = QFontMetricsF(theme.resize_font(self.font(), TITLE_SCALE, bold=True))
         longest = max(metrics.horizontalAdvance(word) for word in self.text().split())
         return (width - 2 * PADDING_PX - metrics.height() - 10) / longest
 
@@ -147,7 +147,9 @@ class PathButton(QAbstractButton):
 
     def _fonts(self) -> tuple[QFont, QFont]:
         font = self.font()
-        return theme.sized(font, TITLE_SCALE * self.shrink, bold=True), theme.sized(font, SMALL_SCALE)
+        return theme.resize_font(font, TITLE_SCALE * self.shrink, bold=True), theme.resize_font(
+            font, SMALL_SCALE
+        )
 
     @override
     def sizeHint(self) -> QSize:

@@ -25,7 +25,7 @@ from app.words.language import tr
 from engine.overrides import override
 
 
-def wrapped(text: str, metrics: QFontMetricsF, width: float, lines_max: int) -> list[str]:
+def wrap_text(text: str, metrics: QFontMetricsF, width: float, lines_max: int) -> list[str]:
     """Wrap *text* into at most *lines_max* lines of that *width*; the last one is elided."""
     if metrics.horizontalAdvance(text) <= width:
         return [text]
@@ -44,10 +44,10 @@ def wrapped(text: str, metrics: QFontMetricsF, width: float, lines_max: int) -> 
 
 @lru_cache(maxsize=2048)
 def cached_lines(text: str, font_text: str, width: float, lines_max: int) -> tuple[str, ...]:
-    """Return the lines of `wrapped` from a cache, because the list requests its rows on each change."""
+    """Return the lines of `wrap_text` from a cache, because the list requests its rows on each change."""
     font = QFont()
     font.fromString(font_text)
-    return tuple(wrapped(text, QFontMetricsF(font), width, lines_max))
+    return tuple(wrap_text(text, QFontMetricsF(font), width, lines_max))
 
 
 BESIDE_UNITS: Final = 62.0
@@ -94,11 +94,11 @@ class TopCard(QFrame):
 
     def show_font(self) -> None:
         """Apply the text size."""
-        self.heading.setFont(theme.sized(self.font(), 0.95, bold=self.primary))
-        self.facts.setFont(theme.sized(self.font(), 0.95))
-        self.title.setFont(theme.sized(self.font(), 1.25, bold=True))
-        self.reason.setFont(theme.sized(self.font(), 0.95))
-        self.button.setFont(theme.sized(self.font(), 1.08 if self.primary else 1.0, bold=self.primary))
+        self.heading.setFont(theme.resize_font(self.font(), 0.95, bold=self.primary))
+        self.facts.setFont(theme.resize_font(self.font(), 0.95))
+        self.title.setFont(theme.resize_font(self.font(), 1.25, bold=True))
+        self.reason.setFont(theme.resize_font(self.font(), 0.95))
+        self.button.setFont(theme.resize_font(self.font(), 1.08 if self.primary else 1.0, bold=self.primary))
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:

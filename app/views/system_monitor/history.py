@@ -55,6 +55,7 @@ class PerfCounter(Struct, frozen=True):
     owner: Callable[[Get, float], Array] | None = None
     mirror: Callable[[Get, float], Array] | None = None
     since: int = 2005
+    """First version of SQL Server with the counter."""
 
     def values(self, role: LogRole, get: Get, compression: float) -> Array | None:
         """Return values on one side; None if the counter stays 0.
@@ -65,11 +66,11 @@ class PerfCounter(Struct, frozen=True):
         return make(get, compression) if make is not None else None
 
 
-def _sampled(name: str, factor: float = 1.0) -> Callable[[Get, float], Array]:
+def _sampler(name: str, factor: float = 1.0) -> Callable[[Get, float], Array]:
     return lambda get, compression: get(name) * factor
 
 
-def _compressed(name: str) -> Callable[[Get, float], Array]:
+def _compressed_sampler(name: str) -> Callable[[Get, float], Array]:
     return lambda get, compression: get(name) * BYTES_PER_KB * compression
 
 
@@ -92,39 +93,39 @@ _SENT, _REDONE, _MESSAGES = "log_send_kb_per_s", "redo_kb_per_s", "sends_per_s"
 _NEW: Final = FIRST_NEW_VERSION
 
 PERFS: Final = (
-    PerfCounter(MIRRORING, "Bytes Received/sec", mark("bytes from the partner"), None, _compressed(_SENT)),
-    PerfCounter(MIRRORING, "Bytes Sent/sec", mark("bytes to the partner"), _compressed(_SENT)),
+    PerfCounter(MIRRORING, "Bytes Received/sec", mark("bytes from the partner"), None, _compressed_sampler(_SENT)),
+    PerfCounter(MIRRORING, "Bytes Sent/sec", mark("bytes to the partner"), _compressed_sampler(_SENT)),
     PerfCounter(MIRRORING, "Log Bytes Received/sec", mark("log from the principal"), None,
-         _sampled(_SENT, BYTES_PER_KB)),
+         _sampler(_SENT, BYTES_PER_KB)),
     PerfCounter(MIRRORING, "Log Bytes Redone from Cache/sec", mark("log redone from memory"), None,
-         _sampled(_REDONE, BYTES_PER_KB), _NEW),
+         _sampler(_REDONE, BYTES_PER_KB), _NEW),
     PerfCounter(MIRRORING, "Log Bytes Sent from Cache/sec", mark("log sent from memory"),
-         _sampled(_SENT, BYTES_PER_KB), None,
+         _sampler(_SENT, BYTES_PER_KB), None,
          _NEW),
-    PerfCounter(MIRRORING, "Log Bytes Sent/sec", mark("log to the mirror"), _sampled(_SENT, BYTES_PER_KB)),
+    PerfCounter(MIRRORING, "Log Bytes Sent/sec", mark("log to the mirror"), _sampler(_SENT, BYTES_PER_KB)),
     PerfCounter(MIRRORING, "Log Compressed Bytes Rcvd/sec", mark("compressed log from the principal"),
-         None, _compressed(_SENT),
+         None, _compressed_sampler(_SENT),
          _NEW),
     PerfCounter(MIRRORING, "Log Compressed Bytes Sent/sec", mark("compressed log to the mirror"),
-         _compressed(_SENT), None, _NEW),
-    PerfCounter(MIRRORING, "Log Send Queue KB", mark("log not yet sent to the mirror"), _sampled("send_queue_kb")),
+         _compressed_sampler(_SENT), None, _NEW),
+    PerfCounter(MIRRORING, "Log Send Queue KB", mark("log not yet sent to the mirror"), _sampler("send_queue_kb")),
     PerfCounter(MIRRORING, "Mirrored Write Transactions/sec", mark("transactions that waited for the mirror"),
          _waiting, None, _NEW),
-    PerfCounter(MIRRORING, "Receives/sec", mark("messages from the partner"), _sampled(_MESSAGES), _sampled(_MESSAGES)),
-    PerfCounter(MIRRORING, "Redo Bytes/sec", mark("log redone"), None, _sampled(_REDONE, BYTES_PER_KB)),
-    PerfCounter(MIRRORING, "Redo Queue KB", mark("log hardened but not yet redone"), None, _sampled("redo_queue_kb")),
-    PerfCounter(MIRRORING, "Sends/sec", mark("messages to the partner"), _sampled(_MESSAGES), _sampled(_MESSAGES)),
+    PerfCounter(MIRRORING, "Receives/sec", mark("messages from the partner"), _sampler(_MESSAGES), _sampler(_MESSAGES)),
+    PerfCounter(MIRRORING, "Redo Bytes/sec", mark("log redone"), None, _sampler(_REDONE, BYTES_PER_KB)),
+    PerfCounter(MIRRORING, "Redo Queue KB", mark("log hardened but not yet redone"), None, _sampler("redo_queue_kb")),
+    PerfCounter(MIRRORING, "Sends/sec", mark("messages to the partner"), _sampler(_MESSAGES), _sampler(_MESSAGES)),
     PerfCounter(MIRRORING, "Transaction Delay", mark("total wait for the mirror in ms, all transactions"), _delay),
-    PerfCounter(DATABASES, "Active Transactions", mark("transactions in progress"), _sampled("in_flight_transactions")),
+    PerfCounter(DATABASES, "Active Transactions", mark("transactions in progress"), _sampler("in_flight_transactions")),
     PerfCounter(DATABASES, "Log Bytes Flushed/sec", mark("log written to disk"),
-         _sampled("log_generation_kb_per_s", BYTES_PER_KB)),
-    PerfCounter(DATABASES, "Log File(s) Size (KB)", mark("size of the log file"), _sampled("log_size_kb")),
+         _sampler("log_generation_kb_per_s", BYTES_PER_KB)),
+    PerfCounter(DATABASES, "Log File(s) Size (KB)", mark("size of the log file"), _sampler("log_size_kb")),
     PerfCounter(DATABASES, "Log File(s) Used Size (KB)", mark("log that cannot be reused yet"),
-         _sampled("log_used_kb")),
+         _sampler("log_used_kb")),
     PerfCounter(DATABASES, "Percent Log Used", mark("share of the log file in use"), _percent_used),
-    PerfCounter(DATABASES, "Transactions/sec", mark("commits"), _sampled("transactions_per_s")),
+    PerfCounter(DATABASES, "Transactions/sec", mark("commits"), _sampler("transactions_per_s")),
     PerfCounter(PROCESSOR, "% Processor Time", mark("share of all processors of the computer"),
-         _sampled("principal_cpu_percent"), _sampled("mirror_cpu_percent")),
+         _sampler("principal_cpu_percent"), _sampler("mirror_cpu_percent")),
 )  # fmt: skip
 """All available counters by object and name."""
 

@@ -444,7 +444,7 @@ class SystemMonitor(QWidget):
     def _show_theme(self) -> None:
         colors = theme.tokens(self.palette())
         if self._lines is not None:
-            self._lines.recolor(colors, theme.sized(self.font(), 0.9))
+            self._lines.recolor(colors, theme.resize_font(self.font(), 0.9))
             for row in self.model.rows:
                 self._lines.curves[row.choice].setPen(self._pen(row))
         for name, icon in (("add", "plus"), ("remove", "minus"), ("highlight", "marker")):

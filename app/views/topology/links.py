@@ -86,7 +86,7 @@ class LinkItem(QGraphicsItem):
     def show_line(self, a: QRectF, b: QRectF, center: QPointF) -> None:
         """Draw the line from card *a* to card *b*; text is on the side away from *center* and next to the cards."""
         self.prepareGeometryChange()
-        self._line = line = clipped(a, b)
+        self._line = line = clip_line(a, b)
         self._ends = (a, b)
         normal = line.normalVector().unitVector()
         outward = QPointF(normal.dx(), normal.dy())
@@ -363,7 +363,7 @@ def _sign(value: float) -> float:
     return 0.0 if abs(value) < 0.2 else math.copysign(1.0, value)
 
 
-def clipped(a: QRectF, b: QRectF) -> QLineF:
+def clip_line(a: QRectF, b: QRectF) -> QLineF:
     """Return the part of the line between two card centers that is outside both."""
     line = QLineF(a.center(), b.center())
     start, end = _leaves(a, line), _leaves(b, QLineF(line.p2(), line.p1()))

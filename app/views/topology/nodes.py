@@ -18,7 +18,7 @@ from app.widgets.signs import (
     draw_sign,
     draw_text,
     sign_width,
-    squeezed,
+    squeeze,
 )
 from app.words.language import tr
 from engine.overrides import override
@@ -138,6 +138,7 @@ class ServerNode(NodeItem[ServerFace]):
         return ActionTarget("server", (self.face.name,))
 
     _counted: tuple[object, list[tuple[StatusSign, int]]] = (None, [])
+    """Face, and the number of databases for each of its signs."""
 
     @property
     def small(self) -> bool:
@@ -253,7 +254,7 @@ class ServerNode(NodeItem[ServerFace]):
         status = sign_width(sign, style) + style.unit * 0.4
         wide = min(NAMES_SQUEEZED * room, max(room, metrics.horizontalAdvance(face.name) + status))
         name = metrics.elidedText(face.name, Qt.TextElideMode.ElideMiddle, wide - status)
-        with squeezed(painter, QRectF(left_x, top, room, style.unit), wide):
+        with squeeze(painter, QRectF(left_x, top, room, style.unit), wide):
             draw_text(painter, name, QPointF(left_x, base), style.title, style.colors.text)
             point = QPointF(left_x + wide - status + style.unit * 0.4, _base(style, middle))
             draw_sign(painter, sign, point, style, quiet=True)
@@ -298,7 +299,7 @@ def _draw_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: SceneStyle
     wanted_width = style.width(copy.database, style.bold) + width + unit * 1.9
     head = QRectF(box)
     head.setWidth(max(box.width(), min(NAMES_SQUEEZED * box.width(), wanted_width)))
-    with squeezed(painter, box, head.width()):
+    with squeeze(painter, box, head.width()):
         base = _draw_name(painter, copy, head, name, head.width() - width - unit * 0.4, style)
         role = QPointF(head.right() - width, base)
         draw_text(painter, copy.role.label, role, style.bold, style.tone(copy.role.tone))
@@ -350,7 +351,7 @@ def _draw_chips(
 ) -> None:
     unit = style.unit
     widths = [sign_width(sign, style) + unit * 0.7 for sign in chips]
-    with squeezed(painter, box, sum(widths) + unit * 0.35 * (len(chips) - 1)):
+    with squeeze(painter, box, sum(widths) + unit * 0.35 * (len(chips) - 1)):
         x = box.left()
         for sign, width in zip(chips, widths, strict=True):
             draw_chip(painter, sign, QRectF(x, y, width, unit * (1.2 if style.narrow else 1.3)), style)
@@ -361,7 +362,7 @@ def _draw_signs(
     painter: QPainter, signs: Sequence[StatusSign], box: QRectF, middle: float, style: SceneStyle
 ) -> None:
     unit, base = style.unit, _base(style, middle)
-    with squeezed(painter, box, _signs_width(signs, style)):
+    with squeeze(painter, box, _signs_width(signs, style)):
         x = box.left()
         for sign in signs:
             x += draw_sign(painter, sign, QPointF(x, base), style, quiet=True) + unit * 0.6

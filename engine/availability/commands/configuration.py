@@ -155,7 +155,7 @@ def _timeout(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
     return replace(group, health_check_timeout_ms=timeout)
 
 
-def _required(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
+def _set_required_secondaries(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
     changed_group = replace(group, required_synchronized=number(value))
     check_required(changed_group, "ALTER AVAILABILITY GROUP")
     return changed_group
@@ -181,7 +181,7 @@ GROUP_OPTIONS: Final[dict[str, Callable[[AvailabilityGroup, Value], Availability
     "FAILURE_CONDITION_LEVEL": _level,
     "HEALTH_CHECK_TIMEOUT": _timeout,
     "DB_FAILOVER": lambda group, value: replace(group, db_failover=read_keyword(value, "ON", "OFF") == "ON"),
-    "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT": _required,
+    "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT": _set_required_secondaries,
     "BASIC": lambda group, value: replace(group, basic=True),
     "DTC_SUPPORT": lambda group, value: replace(group, dtc=read_keyword(value, "PER_DB", "NONE") == "PER_DB"),
     "CLUSTER_TYPE": _cluster_type,
@@ -238,7 +238,7 @@ def _endpoint(replica: Replica, value: Value, operation: str) -> Replica:
     return replace(replica, endpoint_url=value)
 
 
-def _routing_url(replica: Replica, value: Value, operation: str) -> Replica:
+def _set_routing_url(replica: Replica, value: Value, operation: str) -> Replica:
     if not isinstance(value, str) or not is_url(value):
         raise SqlError(19401, value if isinstance(value, str) else "", replica.server)
     return replace(replica, read_only_routing_url=value)
@@ -246,7 +246,7 @@ def _routing_url(replica: Replica, value: Value, operation: str) -> Replica:
 
 def _write_routing_url(replica: Replica, value: Value, operation: str) -> Replica:
     return replace(
-        replica, read_write_routing_url=_routing_url(replica, value, operation).read_only_routing_url
+        replica, read_write_routing_url=_set_routing_url(replica, value, operation).read_only_routing_url
     )
 
 
@@ -282,7 +282,7 @@ REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, Value, str], Replica]]] = {
     "SECONDARY_ROLE ALLOW_CONNECTIONS": lambda replica, value, operation: replace(
         replica, secondary_connections=read_keyword(value, "NO", "READ_ONLY", "ALL")
     ),
-    "SECONDARY_ROLE READ_ONLY_ROUTING_URL": _routing_url,
+    "SECONDARY_ROLE READ_ONLY_ROUTING_URL": _set_routing_url,
     "PRIMARY_ROLE ALLOW_CONNECTIONS": lambda replica, value, operation: replace(
         replica, primary_connections=read_keyword(value, "READ_WRITE", "ALL")
     ),
@@ -344,7 +344,7 @@ def check_group(world: World, group: AvailabilityGroup, operation: str, version:
     check_required(group, operation)
 
 
-def spelled(world: World, name: str) -> str:
+def find_server_spelling(world: World, name: str) -> str:
     """Return the name of a server in the world's spelling."""
     return next((server for server in world.instances if server.lower() == name.lower()), name)
 
@@ -360,7 +360,7 @@ def modify_replica(world: World, server: str, name: str, replica_options: Replic
         raise SqlError(102, ",")
     check_syntax(server, name, (), replica_options, version)
     group = primary(world, server, name, "modify", "replica")
-    old_replica = group.replica(spelled(world, target))
+    old_replica = group.replica(find_server_spelling(world, target))
     if old_replica is None:
         raise SqlError(35210, target, group.name)
     new = replica_with(old_replica, options, "MODIFY REPLICA", version)
@@ -393,14 +393,16 @@ def check_nodes(world: World, group: AvailabilityGroup) -> None:
             raise SqlError(41015, 5042, replica.server)
         for name in instances.possible_nodes(world, replica.server):
             other_replica = replicas_by_node.get(name)
-            if other_replica is not None and (_clustered(world, replica) or _clustered(world, other_replica)):
+            if other_replica is not None and (
+                _is_on_instance(world, replica) or _is_on_instance(world, other_replica)
+            ):
                 raise SqlError(19405, group.name, name, other_replica.server, replica.server)
             if other_replica is not None:
                 raise SqlError(41039, name)
             replicas_by_node[name] = replica
 
 
-def _clustered(world: World, replica: Replica) -> bool:
+def _is_on_instance(world: World, replica: Replica) -> bool:
     return world.instances[replica.server].clustered
 
 
@@ -417,7 +419,7 @@ def add_replica(world: World, server: str, name: str, replica_options: Replicas)
         raise SqlError(35223, len(replica_options), group.name, len(group.replicas), replica_max)
     added_replicas: list[Replica] = []
     for target, options in replica_options:
-        server_name = spelled(world, target)
+        server_name = find_server_spelling(world, target)
         if group.replica(server_name) is not None:
             raise SqlError(35282, target, group.name)
         added_replicas.append(new_replica(server_name, options, "ADD REPLICA", version))
@@ -439,14 +441,14 @@ def remove_replica(world: World, server: str, name: str, replica_options: Replic
     group = primary(world, server, name, "remove", "replica")
     hosts: set[str] = set()
     for target, _ in replica_options:
-        server_name = spelled(world, target)
+        server_name = find_server_spelling(world, target)
         if group.replica(server_name) is None:
             raise SqlError(35283, target, group.name)
         if server_name == server:
             raise SqlError(35284, target, group.name)
         hosts.add(server_name)
     remaining_replicas = tuple(
-        _without_routes(replica, hosts) for replica in group.replicas if replica.server not in hosts
+        _remove_routes(replica, hosts) for replica in group.replicas if replica.server not in hosts
     )
     check_required(replace(group, replicas=remaining_replicas), "REMOVE REPLICA")
     replicas.change(
@@ -465,7 +467,7 @@ def remove_replica(world: World, server: str, name: str, replica_options: Replic
     return []
 
 
-def _without_routes(replica: Replica, gone: set[str]) -> Replica:
+def _remove_routes(replica: Replica, gone: set[str]) -> Replica:
     """Return the replica without the removed servers in its routing list."""
     routes = [(place, server) for place, server in replica.routes if server not in gone]
     places = tuple(place for place, _ in routes) if replica.routing_priorities else ()
@@ -495,7 +497,7 @@ def permit_creation(world: World, server: str, name: str, granted: bool) -> list
     node(world, server)
     if world.instances[server].version < OPTION_VERSIONS["SEEDING_MODE"]:
         raise SqlError(102, "CREATE")
-    group = replicas.by_name(world, server, name)
+    group = replicas.find_group(world, server, name)
     if group is None or (server, group.guid) not in world.replicas:
         raise SqlError(41100, name)
     seeding.permit(world, server, group.guid, granted)
@@ -512,7 +514,7 @@ def node(world: World, server: str) -> Node:
 
     Raise 35221 if Always On is not enabled, 35220 without a majority or on an evicted computer.
     """
-    if not replicas.enabled(world, server):
+    if not replicas.is_always_on_enabled(world, server):
         raise SqlError(35221)
     found_node = config.node_of(world, server)
     if found_node is None or not config.may_write(world, found_node.name):
@@ -528,7 +530,7 @@ def can_write(world: World, server: str) -> bool:
 
 def find_group(world: World, server: str, name: str, verb: str = "alter") -> AvailabilityGroup:
     """Return the group with that name in which *server* has a replica; raise 15151 without one."""
-    group = replicas.by_name(world, server, name)
+    group = replicas.find_group(world, server, name)
     if group is None or (server, group.guid) not in world.replicas:
         raise SqlError(15151, verb, "availability group", name)
     return group

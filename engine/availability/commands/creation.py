@@ -59,7 +59,7 @@ def create(
     basic = any(option == "BASIC" for option, _ in options) and instance.version >= 2016
     if instance.edition not in ENTERPRISE and not basic:
         raise SqlError(41199, "")
-    if replicas.by_name(world, server, name) is not None:
+    if replicas.find_group(world, server, name) is not None:
         raise SqlError(41042, name)
     if roles.find(world, name, server) is not None:
         raise SqlError(41171, name)
@@ -91,7 +91,7 @@ def create(
     return statements.PendingStatement(world.tick + ticks(failover.ONLINE_S), "availability.created", ())
 
 
-def _created(world: World, server: str) -> statements.Outcome:
+def _complete_creation(world: World, server: str) -> statements.Outcome:
     return []
 
 
@@ -102,7 +102,7 @@ def _raise_timeout(world: World, server: str, name: str) -> statements.Outcome:
     raise error
 
 
-statements.COMPLETIONS["availability.created"] = _created
+statements.COMPLETIONS["availability.created"] = _complete_creation
 statements.COMPLETIONS["availability.not_created"] = _raise_timeout
 
 
@@ -122,7 +122,9 @@ def _plan_group(
     if len(replica_options) > replica_max:
         raise SqlError(35233, len(replica_options), "", replica_max)
     new_replicas = [
-        configuration.new_replica(configuration.spelled(world, target), options_of_target, OPERATION, version)
+        configuration.new_replica(
+            configuration.find_server_spelling(world, target), options_of_target, OPERATION, version
+        )
         for target, options_of_target in replica_options
     ]
     local_replicas = tuple(replace(replica, joined=replica.server == server) for replica in new_replicas)
@@ -140,13 +142,13 @@ def join(world: World, server: str, name: str, options: Options) -> list[Message
     version = world.instances[server].version
     for option, value in options:
         configuration.check_option_name(option, value, ("CLUSTER_TYPE",), version)
-    group = replicas.by_name(world, server, name)
+    group = replicas.find_group(world, server, name)
     if group is None:
-        raise _with_rollback_error(name, SqlError(41044, name))
+        raise _append_rollback_error(name, SqlError(41044, name))
     if (server, group.guid) in world.replicas:
         raise SqlError(41106, group.name)
     if group.replica(server) is None:
-        raise _with_rollback_error(name, SqlError(41041, server, group.name))
+        raise _append_rollback_error(name, SqlError(41041, server, group.name))
     group_role = roles.find(world, group.name, server)
     if group_role is None or group_role[1].state is not ResourceState.ONLINE:
         raise SqlError(41136, group.name)
@@ -160,7 +162,7 @@ def join(world: World, server: str, name: str, options: Options) -> list[Message
     return []
 
 
-def _with_rollback_error(name: str, error: SqlError) -> SqlError:
+def _append_rollback_error(name: str, error: SqlError) -> SqlError:
     """Return *error*, followed by the message that the statement was rolled back."""
     error.problems = (error, SqlError(41158, name, error.number))
     return error
@@ -173,9 +175,9 @@ def drop(world: World, server: str, name: str) -> list[Message]:
     until it is dropped again. [DOC: Remove an availability group] Raise 35221, 15151, or 35220 without quorum
     and without a local replica.
     """
-    group = replicas.by_name(world, server, name)
+    group = replicas.find_group(world, server, name)
     is_replica = group is not None and (server, group.guid) in world.replicas
-    if not is_replica or not replicas.enabled(world, server):
+    if not is_replica or not replicas.is_always_on_enabled(world, server):
         configuration.node(world, server)
     if group is None:
         raise SqlError(15151, "drop", "availability group", name)

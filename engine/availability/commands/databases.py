@@ -180,7 +180,7 @@ def leave(world: World, server: str, database: str) -> list[Message]:
     Raise 35242 for a copy in no group, 35240 at the primary. Without quorum, and on an evicted computer, the
     copy leaves only locally; the cluster learns of it later. Derived.
     """
-    if not replicas.enabled(world, server):
+    if not replicas.is_always_on_enabled(world, server):
         configuration.node(world, server)
     copy = _find_copy(world, server, database)
     guid = copy.availability.guid
@@ -211,7 +211,7 @@ def _find_copy(world: World, server: str, database: str) -> DatabaseCopy:
     return copy
 
 
-def _joined(world: World, server: str, database: str) -> tuple[DatabaseCopy, int]:
+def _require_joined_copy(world: World, server: str, database: str) -> tuple[DatabaseCopy, int]:
     """Return the copy of *database* on *server* and the number of its group.
 
     Raise 35239 if it has no role in a group.
@@ -239,7 +239,7 @@ def _find_peers(world: World, copy: DatabaseCopy) -> tuple[int, tuple[str, ...]]
 @statements.exchanged("availability.suspend", _find_peers)
 def suspend(world: World, server: str, database: str) -> list[Message]:
     """Execute SET HADR SUSPEND: on a secondary for its copy, on the primary for all copies. Raise 35239."""
-    copy, guid = _joined(world, server, database)
+    copy, guid = _require_joined_copy(world, server, database)
     key = (server, copy.database)
     if copy.availability.suspended is not None:
         return []
@@ -268,7 +268,7 @@ def resume(world: World, server: str, database: str) -> list[Message]:
 
 def resume_movement(world: World, server: str, database: str) -> list[Message]:
     """Resume the data movement of a copy. Raise 35239."""
-    copy, guid = _joined(world, server, database)
+    copy, guid = _require_joined_copy(world, server, database)
     key = (server, copy.database)
     if copy.availability.suspended is None:
         return []

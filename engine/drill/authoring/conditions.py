@@ -230,10 +230,10 @@ class _ConditionReader:
     # -- conjunctions and disjunctions
 
     def _any(self, tree: Tree[Token]) -> _Part:
-        return _joined(_join_or, [self.part(child) for child in _trees(tree)], decides=True)
+        return _join_parts(_join_or, [self.part(child) for child in _trees(tree)], decides=True)
 
     def _all(self, tree: Tree[Token]) -> _Part:
-        return _joined(_join_and, [self.part(child) for child in _trees(tree)], decides=False)
+        return _join_parts(_join_and, [self.part(child) for child in _trees(tree)], decides=False)
 
     def _negation(self, tree: Tree[Token]) -> _Part:
         test, evaluate = (part := self.part(_trees(tree)[0])).test, part.answer
@@ -363,7 +363,7 @@ def _trees(tree: Tree[Token]) -> list[Tree[Token]]:
     return [child for child in tree.children if not isinstance(child, str)]  # a Token is a string
 
 
-def _joined(join: Callable[[Test, Test], Test], parts: list[_Part], decides: bool) -> _Part:
+def _join_parts(join: Callable[[Test, Test], Test], parts: list[_Part], decides: bool) -> _Part:
     """Join *parts* with *join*. One part with the result *decides* determines the whole result."""
     test = reduce(join, [part.test for part in parts])
     quiet = [part.test for part in parts if part.answer is None]

@@ -11,7 +11,7 @@ from engine.drill.authoring.problems import Path, Problem, ProblemFinder, Scenar
 from engine.drill.authoring.references import names_of
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import ConductRule, ForbiddenRule, Scenario
-from engine.drill.judging.skills import by_key
+from engine.drill.judging.skills import load_skills_by_key
 from engine.drill.par.observability import find_premature_inputs
 from engine.drill.running.build import prepare, start_world
 from engine.drill.running.drill import Drill
@@ -133,7 +133,7 @@ def _check_after_end(scenario: Scenario, finder: ProblemFinder) -> None:
     for path, time_s in times:
         if time_s is not None and time_s >= scenario.length:
             message = say("this occurs after the end of the drill ({t_s:g} s)", t_s=scenario.length)
-            finder.add(path, message, say("an earlier time, or a longer length"), 0)
+            finder.add(path, message, say("an earlier time, or a longer drill"), 0)
 
 
 def _check_skills(scenario: Scenario, finder: ProblemFinder) -> None:
@@ -143,12 +143,12 @@ def _check_skills(scenario: Scenario, finder: ProblemFinder) -> None:
         path: Path = ("skills", number)
         if key in scenario.skills[:number]:
             finder.add(path, say("{name!r} is listed twice", name=key), say("each skill once"), 0)
-        elif key not in by_key() and path not in to_write:
-            matches = difflib.get_close_matches(key, by_key(), 1, cutoff=0.5)
+        elif key not in load_skills_by_key() and path not in to_write:
+            matches = difflib.get_close_matches(key, load_skills_by_key(), 1, cutoff=0.5)
             finder.add(
                 path,
                 say("there is no skill {name!r}", name=key),
-                f"{matches[0]}?" if matches else say("one of {names}", names=", ".join(by_key())),
+                f"{matches[0]}?" if matches else say("one of {names}", names=", ".join(load_skills_by_key())),
                 0,
             )
 
@@ -280,10 +280,10 @@ def _check_solution(scenario: Scenario, seed: int, finder: ProblemFinder, begin:
             ),
         )
         finding = say(
-            "the reference solution earns {points:g} points with seed {seed}: {saids}",
+            "the reference solution earns {points:g} points with seed {seed}: {missing}",
             points=score.total,
             seed=seed,
-            saids=missing_points,
+            missing=missing_points,
         )
         finder.add(("solution", 0), finding, say("{points:g} or more", points=SOLUTION_POINTS_MIN))
 

@@ -31,6 +31,7 @@ class Problem(Struct, frozen=True, order=True):
     line: int
     column: int
     where: str
+    """Path of the key in the file."""
     text: str
     expected: str = ""
 

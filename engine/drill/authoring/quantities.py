@@ -25,8 +25,10 @@ class Quantity(Struct, frozen=True):
     """Number that a condition may compare. *of* is the kind of its argument in parentheses."""
 
     of: Kind | None
+    """Kind of object that is measured; None for the whole world."""
     help: str
     read: Callable[[Facts, str], float]
+    """Function that measures the object with a name."""
     moves: Changes = "by events"
     """Way in which it changes. "by the clock": without events it is constant or grows by one per second. "by
     itself": at any time.

@@ -33,7 +33,7 @@ from engine.inputs import Input, InputError
 from engine.localization import mark, say
 from engine.model import Client, Computer, DatabaseCopy, Instance, World
 from engine.verbs import VERBS
-from engine.verbs.lines import in_line, parse_line, read_script
+from engine.verbs.lines import parse_line, prefix_line_number, read_script
 
 
 def names_of(scenario: Scenario) -> ConditionNames:
@@ -339,7 +339,9 @@ def _check_lines(scenario: Scenario, finder: ProblemFinder) -> None:
     for i, step in enumerate(scenario.solution):
         inputs, problems = read_script(step.do.strip())
         for number, text in problems:
-            finder.add(("solution", i, "do"), text if number == 1 else in_line(number, text), offset=0)
+            finder.add(
+                ("solution", i, "do"), text if number == 1 else prefix_line_number(number, text), offset=0
+            )
         if len(inputs) > 1:
             finder.add(("solution", i, "do"), say("more than one line"), say("one line per [[solution]]"), 0)
         for item in inputs[:1]:
@@ -425,7 +427,7 @@ def _check_goals(scenario: Scenario, finder: ProblemFinder) -> None:
             expected = say("at least after + hold ({t_s:g} s)", t_s=goal.after + goal.hold)
             finder.add(("goal", i, "within"), say("the goal cannot be met in this time"), expected, 0)
         if scenario.length is not None and goal.after + goal.hold > scenario.length:
-            finder.add(("goal", i), say("the drill ends before the goal can be met"), say("a longer length"))
+            finder.add(("goal", i), say("the drill ends before the goal can be met"), say("a longer drill"))
     for i, hint in enumerate(scenario.hints):
         _check_name(finder, ("hint", i, "goal"), hint.goal, [goal.name for goal in scenario.goals], "goal")
 

@@ -106,7 +106,7 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
     base["goal"] = goals
     base["hint"] = []
     base["solution"] = [_build_step(item) for item in actions]
-    trial = load_scenario(as_toml({**base, "rubric": _build_rubric(0.0, 0.0)}), f"{name}.toml")
+    trial = load_scenario(format_toml({**base, "rubric": _build_rubric(0.0, 0.0)}), f"{name}.toml")
     try:
         solved = play_reference(trial, trial.seed)
     except InputError as problem:
@@ -137,7 +137,7 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
         quantities.settle_account(solved.world, db).lost_transactions for db in solved.world.availability
     )
     base["rubric"] = _build_rubric(down_ticks / TICKS_PER_S, lost_points)
-    return as_toml(base)
+    return format_toml(base)
 
 
 def _drop_undone_inputs(journal: Sequence[Input]) -> list[Input]:
@@ -313,7 +313,7 @@ def find_prompts(
 # --- TOML ---------------------------------------------------------------------------------------------------
 
 
-def as_toml(data: Mapping[str, object]) -> str:
+def format_toml(data: Mapping[str, object]) -> str:
     """Format *data* (texts, numbers, booleans, lists, tables) as TOML, with multi-line texts."""
     return "\n".join(_table(data, "")).strip() + "\n"
 
@@ -365,10 +365,10 @@ def _text(text: str) -> str:
 
 
 def _escape(text: str) -> str:
-    return "".join(map(_escaped, text))
+    return "".join(map(_escape_character, text))
 
 
-def _escaped(sign: str) -> str:
+def _escape_character(sign: str) -> str:
     if sign in _ESCAPES:
         return _ESCAPES[sign]
     if sign != "\n" and (ord(sign) < 0x20 or ord(sign) == 0x7F):

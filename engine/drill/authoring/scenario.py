@@ -52,7 +52,9 @@ def load_scenario(
         for path, found_text, wanted in variants.find_problems(data):
             finder.add(path, found_text, wanted)
         finder.check()
-        drawn_values = variants.pick_values(data[variants.VARIANTS], _seed(data) if seed is None else seed)
+        drawn_values = variants.pick_values(
+            data[variants.VARIANTS], _read_seed(data) if seed is None else seed
+        )
         data = variants.substitute_picks(data, drawn_values if picks is None else picks)
     try:
         scenario = Scenario.model_validate(data)
@@ -90,7 +92,7 @@ def select_variant(scenario: Scenario, seed: int) -> Scenario:
     return load_scenario(scenario.text, f"{scenario.name}.toml", seed)
 
 
-def _seed(data: dict[str, object]) -> int:
+def _read_seed(data: dict[str, object]) -> int:
     """Return the file's own seed, or a default if it is invalid, which the loader reports."""
     seed = data.get("seed", Scenario.model_fields["seed"].default)
     return seed if isinstance(seed, int) else 0
@@ -148,7 +150,7 @@ def _check_the_rest(finder: ProblemFinder, data: dict[str, object], errors: Iter
     A wrong type then does not hide a misspelled verb until the next check.
     """
     paths = [(_to_file_path(e["loc"], data, keep_last=e["type"] == "missing"), e["type"]) for e in errors]
-    for remove_part in (_without_keys, _without_entries):
+    for remove_part in (_remove_keys, _remove_entries):
         sound_part = remove_part(data, paths)
         if sound_part is None:
             return
@@ -173,7 +175,7 @@ Sound = tuple[dict[str, Any], dict[str, list[int]]]
 """File without its invalid parts, and the indexes of the omitted entries of its lists."""
 
 
-def _without_keys(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> Sound | None:
+def _remove_keys(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> Sound | None:
     """Return *data* without wrong keys, so that their defaults apply; None if names would be missing."""
     sound = copy.deepcopy(data)
     for path, kind in paths:
@@ -188,10 +190,10 @@ def _without_keys(data: dict[str, object], paths: Iterable[tuple[Path, str]]) ->
     return sound, {}
 
 
-def _without_entries(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> Sound | None:
+def _remove_entries(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> Sound | None:
     """Return *data* without invalid entries of lists; None if names would be missing."""
     paths, omitted = list(paths), dict[str, list[int]]()
-    sound_part = _without_keys(
+    sound_part = _remove_keys(
         data, [(path, kind) for path, kind in paths if len(path) < 2 or kind == "extra_forbidden"]
     )
     if sound_part is None:

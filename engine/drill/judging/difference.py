@@ -24,6 +24,7 @@ class FirstDifference(Struct, frozen=True):
 
     tick: Tick
     left: Event | None
+    """Event of the first run; None after its end."""
     right: Event | None
 
 
@@ -31,7 +32,9 @@ class StateRow(Struct, frozen=True):
     """State of an object in both runs."""
 
     what: str
+    """Name of the compared state."""
     left: str
+    """State in the first run."""
     right: str
 
     @property
@@ -45,6 +48,7 @@ class OutcomeRow(Struct, frozen=True):
 
     name: str
     left: float
+    """Value in the first run."""
     right: float
 
     @property
@@ -59,6 +63,7 @@ class CounterCurve(Struct, frozen=True):
     database: str
     counter: str
     left: tuple[float | None, ...]
+    """Values in the first run."""
     right: tuple[float | None, ...]
 
 
@@ -131,7 +136,7 @@ def _client(drill: Drill, name: str) -> str:
 
 def compare_curves(left_run: Drill, right_run: Drill) -> list[CounterCurve]:
     """Compare the counters of every database over both runs, second by second from the start."""
-    arrays = report.by_database(left_run), report.by_database(right_run)
+    arrays = report.list_readings_by_database(left_run), report.list_readings_by_database(right_run)
     return [
         CounterCurve(name, counter, tuple(arrays[0][name][counter]), tuple(arrays[1][name][counter]))
         for name in arrays[0]

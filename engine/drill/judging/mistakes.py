@@ -46,6 +46,7 @@ class Mistake(Struct, frozen=True):
     rule: str
     """Name of the rule under which points were lost."""
     what: str
+    """Action or omission that cost points."""
     cause: str
     """Action or event that caused it, or the action that was missing; empty without a specific cause."""
     points: float
@@ -100,7 +101,7 @@ def mistakes(
         for loss in item.losses:
             if loss.points > 0.0 and not loss.unasked:
                 mistake = _mistake(drill, item, loss, rules.get(item.name), lanes, plan, by_place)
-                mistake_list.append(_with_failover_advice(mistake, rules.get(item.name), advice))
+                mistake_list.append(_add_failover_advice(mistake, rules.get(item.name), advice))
     explained = {mistake.without.place for mistake in mistake_list if mistake.without is not None}
     mistake_list += [
         Mistake(
@@ -152,7 +153,9 @@ def _mistake(
         step = parse_line(line, min(tick, loss_tick))
         choices = {inquiry.name: inquiry.texts for inquiry in drill.scenario.inquiries}
         cause = say("Missing action: {line}", line=describe_input(step, choices))
-        retry_tick = min(counterfactual.find_retry_tick(step.tick, step, drill.journal), _before_harm(drill))
+        retry_tick = min(
+            counterfactual.find_retry_tick(step.tick, step, drill.journal), _find_tick_before_harm(drill)
+        )
         return replace(mistake, cause=cause, cause_tick=step.tick, omission=True, retry_tick=retry_tick)
     if loss.cause:
         return mistake
@@ -164,7 +167,7 @@ def _mistake(
     return replace(mistake, cause=before, cause_tick=event_tick, retry_tick=retry_tick)
 
 
-def _before_harm(drill: Drill) -> Tick:
+def _find_tick_before_harm(drill: Drill) -> Tick:
     """Return the latest time to retry from before the first harmful command.
 
     Without such a command it is the end of the run. After such a command, the missing step may no longer be
@@ -204,7 +207,7 @@ def _down_s(deed: ActionImpact) -> tuple[float, float]:
     return next(((row.left, row.right) for row in deed.outcomes if row.name == "downtime_s"), (0.0, 0.0))
 
 
-def _with_failover_advice(mistake: Mistake, rule: AnyRule | None, advice: Mapping[str, str]) -> Mistake:
+def _add_failover_advice(mistake: Mistake, rule: AnyRule | None, advice: Mapping[str, str]) -> Mistake:
     """Add advice to an outage that automatic failover could not end, because the trainee had disabled it."""
     if isinstance(rule, DowntimeRule) and mistake.without is not None:
         return replace(mistake, better=advice.get(mistake.without.what, mistake.better))

@@ -41,6 +41,7 @@ class StateSpan(Struct, frozen=True):
     from_tick: Tick
     to_tick: Tick
     what: str
+    """State during the span."""
 
     @property
     def ticks(self) -> Tick:

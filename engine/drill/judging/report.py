@@ -73,7 +73,7 @@ def _parts(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
         ),
         "clients": (lambda: clients_json(drill), {"downtime_s": 0.0, "databases": {}}),
         "sql": (lambda: _sql(drill), []),
-        "unfinished": (lambda: unfinished(drill), []),
+        "unfinished": (lambda: list_unfinished_batches(drill), []),
         "powershell": (lambda: _powershell(drill), []),
         "goals": (lambda: _goals(drill), []),
         "questions": (lambda: [_inquiry_json(drill, inquiry) for inquiry in drill.scenario.inquiries], []),
@@ -131,7 +131,10 @@ def _events(drill: DrillState) -> list[Row]:
 def events(drill: DrillState) -> Iterator[Row]:
     """Yield the events in the form of a report. A replay is compared with this form."""
     programs = _programs(drill)
-    return (to_json_types({**event.as_json(), **_with_row_counts(event, programs)}) for event in drill.events)
+    return (
+        to_json_types({**event.as_json(), **_replace_rows_by_counts(event, programs)})
+        for event in drill.events
+    )
 
 
 def _sql(drill: DrillState) -> list[Row]:
@@ -143,14 +146,14 @@ def _sql(drill: DrillState) -> list[Row]:
             "server": event.server,
             **{
                 key: to_json_types(value)
-                for key, value in {**batch.as_json(), **_with_row_counts(event, programs)}.items()
+                for key, value in {**batch.as_json(), **_replace_rows_by_counts(event, programs)}.items()
             },
         }
         for event, batch in select_data(drill.events, SqlDoneData)
     ]
 
 
-def unfinished(drill: DrillState) -> list[Row]:
+def list_unfinished_batches(drill: DrillState) -> list[Row]:
     """Return the batches that run or wait for a running one."""
     ticks_by_args = {item.args[:2]: item.tick for item in drill.journal if item.verb == "sql"}
     rows: list[Row] = []
@@ -172,7 +175,7 @@ def _programs(drill: DrillState) -> set[str]:
     return {item.args[0] for item in drill.journal if item.verb == "connect"}
 
 
-def _with_row_counts(event: Event, programs: Container[str]) -> dict[str, object]:
+def _replace_rows_by_counts(event: Event, programs: Container[str]) -> dict[str, object]:
     """Return the event, with row counts in place of rows if it is the result of a program's batch.
 
     A program that queries every second for an hour receives a hundred megabytes. A replay produces them
@@ -378,7 +381,7 @@ def readings(drill: DrillState) -> Row:
     return {**fields, "databases": arrays} if len(arrays) > 1 else fields
 
 
-def by_database(drill: DrillState) -> dict[str, dict[str, list[float | None]]]:
+def list_readings_by_database(drill: DrillState) -> dict[str, dict[str, list[float | None]]]:
     """Return every counter of every database at each second; None for seconds without a running copy."""
     return {name: _arrays(drill, name) for name in drill.world.availability}
 

@@ -37,6 +37,7 @@ class PointlessAction(Struct, frozen=True):
     """Pointless action with its time."""
 
     what: str
+    """Action that a later one reverted."""
     tick: Tick
 
 

@@ -126,6 +126,7 @@ class Reference(Struct, frozen=True):
     outcomes: tuple[OutcomeRow, ...]
     """Outcomes of this run (left) and of the reference (right)."""
     parted: FirstDifference | None
+    """First event that differs from the reference; None without a difference."""
 
 
 class Review(Struct, frozen=True):
@@ -135,6 +136,7 @@ class Review(Struct, frozen=True):
     planned: tuple[str, ...]
     """Goals of the drill."""
     ended: str
+    """Sentence about the end of the run."""
     total: float | None
     """Points; None if the run has no score."""
     happened: tuple[Marker, ...]
@@ -142,6 +144,7 @@ class Review(Struct, frozen=True):
     failovers: tuple[FailoverReview, ...]
     outages: tuple[Outage, ...]
     lost: tuple[LostTransactions, ...]
+    """Lost transactions with their causes."""
     mistakes: tuple[Mistake, ...]
     reference: Reference | None
 

@@ -140,6 +140,7 @@ class RuleResult(Struct, frozen=True):
     points: float
     why: str
     at: Sequence[Tick] = ()
+    """Times at which points were lost."""
     losses: Sequence[Loss] = ()
     counted: bool = True
     """False if the run gave no opportunity to earn the points."""

@@ -24,12 +24,12 @@ def skills() -> tuple[Skill, ...]:
 
 
 @cache
-def by_key() -> Mapping[str, Skill]:
+def load_skills_by_key() -> Mapping[str, Skill]:
     """Return the skills by their keys in scenario files."""
     return {skill.key: skill for skill in skills()}
 
 
 def title_of(key: str) -> str:
     """Return the title of a skill. For an unknown key, return its words."""
-    skill = by_key().get(key)
+    skill = load_skills_by_key().get(key)
     return skill.title if skill is not None else key.replace("-", " ")

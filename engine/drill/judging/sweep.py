@@ -117,9 +117,11 @@ class LimitResult(Struct, frozen=True):
     player: str
     measure: str
     most: float
+    """Limit of the measure."""
     runs: int
     """Number of runs that have the measure."""
     within: int
+    """Number of runs within the limit."""
     low: float
     high: float
     """Upper end of the 95% confidence interval of the share."""

@@ -32,6 +32,7 @@ class RunSegment(Struct, frozen=True):
     before: float
     """V before the segment, in points."""
     after: float
+    """Value after the segment."""
     label: str
     """blunder, mistake, inaccuracy, good, best or brilliant."""
     plan: tuple[Input, ...] = ()

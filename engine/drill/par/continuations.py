@@ -111,10 +111,13 @@ class BaselineRun:
     begun: InitVar[SearchDrill]
     _head: SearchDrill = field(init=False)
     _kept: dict[Tick, SearchDrill] = field(default_factory=dict)
+    """Tick -> stored state of the run."""
     _held: dict[str, list[Tick]] = field(init=False)
     """Condition of a solution step -> ticks of whole seconds at which it was met."""
     _found: dict[tuple[Tick, Hashable], Rollout | PrunedRollout] = field(default_factory=dict)
+    """(tick, continuation) -> rollout."""
     _vain: dict[tuple[Tick, str], bool] = field(default_factory=dict)
+    """(tick, line) -> True if the line is a no-op."""
 
     def __post_init__(self, begun: SearchDrill) -> None:
         self._head = begun.fork()

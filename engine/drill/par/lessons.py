@@ -193,13 +193,13 @@ def _join_waits(moves: Sequence[RunSegment]) -> Iterator[RunSegment]:
         if move.line == WAITING:
             waits.append(move)
         elif is_action(move.line) or move.line.startswith(FINISH) or move.regret >= SLACK:
-            yield from _joined(waits)
+            yield from _merge_waits(waits)
             waits = []
             yield move
-    yield from _joined(waits)
+    yield from _merge_waits(waits)
 
 
-def _joined(waits: Sequence[RunSegment]) -> Iterator[RunSegment]:
+def _merge_waits(waits: Sequence[RunSegment]) -> Iterator[RunSegment]:
     """Yield the waits as one segment, from the first with a better plan to the last that lost points."""
     first_move = next((move for move in waits if move.plan), None)
     if first_move is None:

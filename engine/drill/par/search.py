@@ -64,6 +64,7 @@ class ParSearch(Struct):
     _facts: set[str] = field(default_factory=set)
     """Facts that some plan has produced."""
     _known: set[bytes] = field(default_factory=set)
+    """Hashes of states that were already evaluated."""
     _trials: Trials | None = None
 
     def steps(
@@ -207,6 +208,7 @@ class Blunders(Struct):
     """Plans whose remaining parts serve as continuations, in addition to those of the scenario."""
     tried: int = 0
     found: int = 0
+    """Number of blunders."""
 
     @property
     def certificate_fields(self) -> BlunderFields:

@@ -29,7 +29,9 @@ class SeedScores(TypedDict, total=False):
     seeds: int
     mean: float
     least: float
+    """Lowest score."""
     most: float
+    """Highest score."""
 
 
 class WeighedPlan(TypedDict):

@@ -54,6 +54,7 @@ class SearchPlan(Struct, frozen=True):
     reached: bool
     """True if every goal is reached."""
     fair: bool
+    """True if the plan uses only what the seat could see."""
     points: tuple[Tick, ...] = ()
     """Ticks of the decision points in the run of this plan."""
     sprung: frozenset[str] = frozenset()

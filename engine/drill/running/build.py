@@ -124,7 +124,7 @@ def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroupS
         world.groups[guid] = model.Group(kind="availability", databases=names)
         hosts = tuple(replica.server for replica in group.replicas)
         places = tuple(sorted((name, server) for name in names for server in hosts))
-        in_step = {r.server for r in group.replicas if _in_step(group, r.server)}
+        in_step = {r.server for r in group.replicas if _is_synchronized(group, r.server)}
         listener = (
             model.AvailabilityListener(
                 name=group.listener,
@@ -174,7 +174,7 @@ def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroupS
     return grouped
 
 
-def _in_step(group: AvailabilityGroupSpec, server: str) -> bool:
+def _is_synchronized(group: AvailabilityGroupSpec, server: str) -> bool:
     modes = {replica.server: replica.mode for replica in group.replicas}
     return modes[group.primary] == modes[server] == "SYNCHRONOUS_COMMIT"
 
@@ -209,7 +209,7 @@ def add_grouped(
     other_replicas = [replica for replica in group.replicas if replica.server != group.primary]
     for replica in group.replicas:
         is_primary = replica.server == group.primary
-        synchronous = _in_step(group, replica.server)
+        synchronous = _is_synchronized(group, replica.server)
         peers = (
             tuple(sorted((r.server, _state(group, r.server)) for r in other_replicas)) if is_primary else ()
         )
@@ -228,7 +228,7 @@ def add_grouped(
 
 
 def _state(group: AvailabilityGroupSpec, server: str) -> SyncState:
-    return SyncState.SYNCHRONIZED if _in_step(group, server) else SyncState.SYNCHRONIZING
+    return SyncState.SYNCHRONIZED if _is_synchronized(group, server) else SyncState.SYNCHRONIZING
 
 
 def follows(world: World, key: Key) -> bool:

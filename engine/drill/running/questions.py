@@ -196,18 +196,18 @@ def format_verdict(inquiry: Inquiry, answer: InquiryAnswer) -> LocalizableMessag
         return join_messages(" ", (inquiry.text, say("Not asked: the drill ended first.")))
     answer_text = say("Not answered.")
     if answer.choice is not None:
-        answer_text = say("Your answer: {choice}.", choice=_quoted(inquiry, (answer.choice,)))
+        answer_text = say("Your answer: {choice}.", choice=_quote_choices(inquiry, (answer.choice,)))
     if isinstance(inquiry, Prediction) and answer.judged_tick is None:
         return join_messages(" ", (inquiry.text, answer_text, say("Not decided: the drill ended first.")))
     right = say("None of the predicted outcomes occurred.")
     if answer.correct:
         right = say("Correct.")
     elif answer.right:
-        right = say("Correct answer: {choice}.", choice=_quoted(inquiry, answer.right))
+        right = say("Correct answer: {choice}.", choice=_quote_choices(inquiry, answer.right))
     return join_messages(" ", (inquiry.text, answer_text, right, answer.why))
 
 
-def _quoted(inquiry: Inquiry, numbers: tuple[int, ...]) -> LocalizableMessage:
+def _quote_choices(inquiry: Inquiry, numbers: tuple[int, ...]) -> LocalizableMessage:
     first_message, *messages = (
         say("“{choice}”", choice=inquiry.texts[number - 1].rstrip(".")) for number in numbers
     )

@@ -34,7 +34,9 @@ class TeamCall(Struct, frozen=True):
 
     kind: Literal["order", "question"]
     by: str
+    """Role that calls."""
     to: str
+    """Role that is called."""
     text: str
     tick: Tick
     read_back: str = ""

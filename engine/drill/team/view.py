@@ -43,6 +43,7 @@ class RoleObservation(TypedDict):
     """Key of the role."""
     t_s: float
     over: bool
+    """True if the run has ended."""
     computers: list[Row]
     databases: list[Row]
     links: list[Row]
@@ -97,7 +98,7 @@ def list_news(drill: DrillState, role: StoryRole, first_event: int = 0) -> list[
     """Return the events from number *first_event* on that *role* notices now."""
     return [
         event
-        for event in noticed(drill.events[first_event:], role)
+        for event in select_noticed(drill.events[first_event:], role)
         if event.kind not in OF_SERVERS or event.server is None or answers(drill.world, event.server)
     ]
 
@@ -107,7 +108,7 @@ def can_read(role: StoryRole, call: TeamCall) -> bool:
     return role.key in (call.by, call.to) or "calls" in role.sees
 
 
-def noticed(events: Sequence[Event], role: StoryRole) -> Iterator[Event]:
+def select_noticed(events: Sequence[Event], role: StoryRole) -> Iterator[Event]:
     """Yield the events that *role* notices."""
     return (event for event in events if notices(role, event))
 

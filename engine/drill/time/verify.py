@@ -33,6 +33,7 @@ class Divergence(Struct, frozen=True):
     """Last state hash that run and replay have in common; None if the first one differs."""
     expected: StateHash | None
     found: StateHash | None
+    """Hash of the replay; None after its end."""
     lines: tuple[str, ...] = ()
     """Inputs between the last equal hash and the first different one."""
     event: str = ""

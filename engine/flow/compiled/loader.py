@@ -111,7 +111,7 @@ def load(entries: Sequence[str]) -> Kernel:
     reasons = []
     try:
         text = source()
-        for origin, find in (("prebuilt", _prebuilt), ("compiled here", _compiled)):
+        for origin, find in (("prebuilt", _prebuilt), ("compiled here", _compile)):
             try:
                 return Kernel(functions(find(text), text, python_functions), origin)
             except LibraryError as problem:
@@ -183,7 +183,7 @@ def _function(library: ctypes.CDLL, python_function: KernelFunction) -> KernelFu
     return entry
 
 
-def _compiled(text: str) -> Path:
+def _compile(text: str) -> Path:
     if sys.implementation.name != "cpython":
         raise LibraryError("no library can be loaded")
     # importing takes 40 ms, which the first step rarely needs

@@ -88,7 +88,7 @@ def end_others(machine: Machine, database: str, termination: str) -> list[Messag
     world, server = machine.world, machine.session.server
     spids = tuple(
         connection.spid
-        for connection in connections.on_server(world, server)
+        for connection in connections.list_connections(world, server)
         if connection.database == database
     )
     if spids:
@@ -110,6 +110,6 @@ def set_mode(machine: Machine, database: str, mode: str, termination: str) -> li
     forget(world, server, database)
     if mode != MODES[0]:
         ledger.add(world, server, "user access", name=database, mode=mode)
-        if any(connection.database == database for connection in connections.on_server(world, server)):
+        if any(connection.database == database for connection in connections.list_connections(world, server)):
             machine.remark(f"{mode} for applications: those that are in {database} stay in it")
     return messages

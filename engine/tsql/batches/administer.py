@@ -82,7 +82,7 @@ def _check_permission(machine: Machine, statement: s.Permission) -> None:
     """Raise 15151 for an unknown object or grantee."""
     context = machine.context
     if statement.kind == "AVAILABILITY GROUP":
-        group = replicas.by_name(machine.world, machine.session.server, statement.name)
+        group = replicas.find_group(machine.world, machine.session.server, statement.name)
         if group is None or (machine.session.server, group.guid) not in machine.world.replicas:
             raise SqlError(15151, "find", "availability group", statement.name)
     if statement.kind == "OBJECT" and statement.name and catalog.object_id(context, statement.name) is None:

@@ -10,7 +10,7 @@ from engine.messages import SqlError
 from engine.tsql.batches import tables
 from engine.tsql.batches.data import SqlCursor
 from engine.tsql.language import statements as s
-from engine.tsql.query.planner import without_cursor_options
+from engine.tsql.query.planner import remove_cursor_options
 from engine.tsql.query.plans import UnsimulatedFeatureError, format_result_rows
 from engine.tsql.scalars.values import to_number
 
@@ -85,7 +85,7 @@ def open_cursor(machine: Machine, name: str) -> None:
     key, cursor = find(machine, name)
     if cursor.rows is not None:
         raise SqlError(16905)
-    plan = machine.plan("statement", without_cursor_options(cursor.query))
+    plan = machine.plan("statement", remove_cursor_options(cursor.query))
     columns, rows = machine.select(plan)
     keep(
         machine,

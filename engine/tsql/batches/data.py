@@ -102,7 +102,9 @@ class ResultSet(Struct, frozen=True):
     """True if an error ended the query after these rows."""
 
 
-def in_order(messages: Sequence[Message], results: Iterable[ResultSet]) -> Iterator[Message | ResultSet]:
+def merge_in_order(
+    messages: Sequence[Message], results: Iterable[ResultSet]
+) -> Iterator[Message | ResultSet]:
     """Yield messages and result sets in the order in which the client receives them."""
     start = 0
     for grid in results:
@@ -487,7 +489,7 @@ class Scope(Struct):
             frame.parameters,
             frame.read,
             code,
-            _units(code),
+            _list_program_units(code),
             position=frame.position,
             variables=dict(frame.variables),
             tables=dict(frame.tables),
@@ -517,7 +519,7 @@ class Scope(Struct):
         cost = compiling.spent - self.read
         self.read = None
         self.code = compiling.result()
-        self.units = _units(self.code)
+        self.units = _list_program_units(self.code)
         self.declare_all()
         return cost
 
@@ -554,7 +556,7 @@ class Scope(Struct):
         )
 
 
-def _units(code: Program) -> Program:
+def _list_program_units(code: Program) -> Program:
     first_action = code[0].action if code else None
     if isinstance(first_action, RunStatement) and isinstance(
         first_action.statement, s.CreateProcedure | s.CreateFunction

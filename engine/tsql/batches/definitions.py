@@ -49,7 +49,7 @@ def _parse_checked_table(
     return columns, rules
 
 
-def _with_columns(
+def _attach_columns(
     table: str, rules: Sequence[Constraint], columns: Sequence[ColumnDefinition]
 ) -> tuple[Constraint, ...]:
     """Return the rules, in which a CHECK on one column belongs to that column. Raise 8141.
@@ -96,7 +96,7 @@ def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
     }
     if any(column.said_null and column.name.lower() in primary for column in columns):
         raise SqlError(8111, ref.parts[-1], also=(1750,))
-    rules = _with_columns(ref.parts[-1], rules, columns)
+    rules = _attach_columns(ref.parts[-1], rules, columns)
     new_table = tables.make_table(
         ref.parts[-1], columns, constraints.assign_names(ref.parts[-1], rules, machine.context.version)
     )
@@ -404,7 +404,7 @@ def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, unche
     Raise 4901 for a column that allows neither.
     """
     columns, rules = _parse_checked_table(machine, ref, text)
-    rules = _with_columns(ref.parts[-1], rules, (*table.columns, *columns))
+    rules = _attach_columns(ref.parts[-1], rules, (*table.columns, *columns))
     if unchecked:
         rules = tuple(rule if isinstance(rule, Key) else replace(rule, trusted=False) for rule in rules)
     for column in columns:

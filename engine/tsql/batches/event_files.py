@@ -57,7 +57,7 @@ def read_target(context: Context, path: Scalar) -> Scalar:
 def _events(context: Context) -> Iterator[tuple[str, str, str]]:
     """Yield (name, time, XML) of each event since the instance has a replica, oldest first."""
     world, server = context.world, context.session.server
-    if not replicas.on_server(world, server) and not any(
+    if not replicas.list_replica_states(world, server) and not any(
         line[1] in (STATE_CHANGED, LEASE_EXPIRED) for line in world.errorlog.get(server, ())
     ):
         return
@@ -85,7 +85,9 @@ def _events(context: Context) -> Iterator[tuple[str, str, str]]:
 
 def _group_data(context: Context, group: str) -> tuple[Data, ...]:
     world, server = context.world, context.session.server
-    groups = [replicas.group_of(world, server, state.guid) for state in replicas.on_server(world, server)]
+    groups = [
+        replicas.group_of(world, server, state.guid) for state in replicas.list_replica_states(world, server)
+    ]
     guid = next(
         (candidate.guid for candidate in groups if candidate is not None and candidate.name == group), None
     )

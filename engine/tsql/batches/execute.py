@@ -110,7 +110,7 @@ _BEGINS: Final = (
 # --- commands of the protocol ----------------------------------------------------------------------------
 
 
-def _on_database(function: Callable[..., Outcome], *fields: str) -> Handler[Machine, Outcome]:
+def _make_database_command(function: Callable[..., Outcome], *fields: str) -> Handler[Machine, Outcome]:
     """Build a command that calls *function*(world, server, database, *fields of the statement*)."""
 
     def run(machine: Machine, statement: s.OnDatabase) -> Outcome:
@@ -245,21 +245,21 @@ COMMANDS: Final[dict[type[s.Statement], Command]] = {
     gs.AlterGroup: _alter_group,
     gs.CreateGroup: _create_group,
     gs.DropGroup: _drop_group,
-    gs.HadrJoin: _on_database(group_commands.databases.join, "group"),
-    gs.HadrOff: _on_database(group_commands.databases.leave),
-    gs.HadrSuspend: _on_database(group_commands.suspend),
-    gs.HadrResume: _on_database(group_commands.resume),
+    gs.HadrJoin: _make_database_command(group_commands.databases.join, "group"),
+    gs.HadrOff: _make_database_command(group_commands.databases.leave),
+    gs.HadrSuspend: _make_database_command(group_commands.suspend),
+    gs.HadrResume: _make_database_command(group_commands.resume),
     gs.PartnerSet: _partner_set,
-    gs.PartnerFailover: _on_database(commands.partner_failover),
-    gs.PartnerForce: _on_database(commands.partner_force),
-    gs.PartnerOff: _on_database(commands.partner_off),
-    gs.PartnerSuspend: _on_database(commands.partner_suspend),
-    gs.PartnerResume: _on_database(commands.partner_resume),
-    gs.PartnerSafety: _on_database(commands.partner_safety, "level"),
-    gs.PartnerTimeout: _on_database(commands.partner_timeout, "seconds"),
-    gs.RedoQueue: _on_database(commands.redo_queue, "limit_mb"),
-    gs.WitnessSet: _on_database(commands.witness_set, "address"),
-    gs.WitnessOff: _on_database(commands.witness_off),
+    gs.PartnerFailover: _make_database_command(commands.partner_failover),
+    gs.PartnerForce: _make_database_command(commands.partner_force),
+    gs.PartnerOff: _make_database_command(commands.partner_off),
+    gs.PartnerSuspend: _make_database_command(commands.partner_suspend),
+    gs.PartnerResume: _make_database_command(commands.partner_resume),
+    gs.PartnerSafety: _make_database_command(commands.partner_safety, "level"),
+    gs.PartnerTimeout: _make_database_command(commands.partner_timeout, "seconds"),
+    gs.RedoQueue: _make_database_command(commands.redo_queue, "limit_mb"),
+    gs.WitnessSet: _make_database_command(commands.witness_set, "address"),
+    gs.WitnessOff: _make_database_command(commands.witness_off),
     s.SetOption: _set_option,
     s.Shutdown: _shutdown,
     s.UseDatabase: _use,
@@ -495,7 +495,7 @@ def _revert(machine: Machine, statement: s.Revert) -> None:
     permissions.revert(machine)
 
 
-def _not_simulated(machine: Machine, statement: s.UnsimulatedStatement) -> None:
+def _raise_not_simulated(machine: Machine, statement: s.UnsimulatedStatement) -> None:
     raise UnsimulatedFeatureError(statement.what)
 
 
@@ -516,7 +516,8 @@ def _kill(machine: Machine, statement: s.Kill) -> None:
     if statement.status_only:
         spids = {session.spid for _, session in machine.context.sessions()}
         spids |= {
-            connection.spid for connection in connections.on_server(machine.world, machine.session.server)
+            connection.spid
+            for connection in connections.list_connections(machine.world, machine.session.server)
         }
         raise SqlError(6120 if spid in spids else 6106, spid)
     if spid == machine.session.spid:
@@ -574,6 +575,6 @@ LANGUAGE: Final[dict[type[s.Statement], Handler[Machine, None]]] = {
     s.Kill: _kill,
     s.ExecuteAs: _execute_as,
     s.Revert: _revert,
-    s.UnsimulatedStatement: _not_simulated,
+    s.UnsimulatedStatement: _raise_not_simulated,
 }
 """Statements of the language itself, such as queries and variables -> function that executes them."""

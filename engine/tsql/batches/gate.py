@@ -247,7 +247,7 @@ def _writes(machine: Machine, statement: object) -> list[StatementTarget]:
     return [("write", machine.session.database)]
 
 
-def _of_object(
+def _list_table_targets(
     machine: Machine, statement: s.CreateTable | s.AlterTable | s.CreateIndex
 ) -> list[StatementTarget]:
     """Return where a table is created or changed. A name that begins with # is in tempdb."""
@@ -317,7 +317,7 @@ def _picture(machine: Machine, statement: s.CreateDatabase) -> list[StatementTar
 
 
 RULES: Final[dict[type[s.Statement], Handler[Machine, list[StatementTarget]]]] = {
-    **dict.fromkeys((s.CreateTable, s.AlterTable, s.CreateIndex), _of_object),
+    **dict.fromkeys((s.CreateTable, s.AlterTable, s.CreateIndex), _list_table_targets),
     **dict.fromkeys(
         (
             s.CreateView, s.CreateProcedure, s.CreateFunction, s.CreateSchema, s.TransferObject, s.CreateUser,

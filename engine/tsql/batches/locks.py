@@ -356,7 +356,7 @@ def release(locks: Iterable[ApplicationLock], released: ApplicationLock) -> tupl
     return tuple(lock for lock in counted_locks if lock.count)
 
 
-def without_transaction(locks: Iterable[ApplicationLock]) -> tuple[ApplicationLock, ...]:
+def drop_transaction_locks(locks: Iterable[ApplicationLock]) -> tuple[ApplicationLock, ...]:
     """Return the locks that outlast the transaction."""
     return tuple(lock for lock in locks if lock.owner == "session")
 

@@ -32,7 +32,7 @@ from engine.tsql.batches.data import (
 )
 from engine.tsql.batches.work import Meter
 from engine.tsql.language import statements as s
-from engine.tsql.language.lexer import as_written
+from engine.tsql.language.lexer import restore_spelling
 from engine.tsql.language.script import ScriptBatch
 from engine.tsql.query.plans import BindingContext, QueryPlan, TableRef, UnsimulatedFeatureError
 from engine.tsql.scalars.settings import SessionSettings, settings_of
@@ -225,7 +225,7 @@ class SubmissionOutput:
         version = self.world.instances[self.session.server].version
         if problem.number in _NEAR and problem.parameters:
             text = self.scopes[-1].text if self.scopes else ""
-            problem.parameters = (as_written(problem.parameters[0], text), *problem.parameters[1:])
+            problem.parameters = (restore_spelling(problem.parameters[0], text), *problem.parameters[1:])
         line = 0 if problem.in_call else line
         severity, text = fill_message(problem.number, *problem.parameters, version=version)
         errors = [CaughtError(problem.number, severity, problem.state, line, text, problem.procedure)]
@@ -233,7 +233,9 @@ class SubmissionOutput:
             severity, text = fill_message(other_error.number, *other_error.parameters, version=version)
             errors.append(CaughtError(other_error.number, severity, other_error.state, line, text))
         for number in problem.also:
-            severity, text = fill_message(number, *_trailer_arguments(number, problem), version=version)
+            severity, text = fill_message(
+                number, *_build_second_error_arguments(number, problem), version=version
+            )
             follows = number in _FOLLOWING
             errors.append(CaughtError(number, 16 if follows else severity, 0 if follows else 1, line, text))
         return errors
@@ -273,7 +275,7 @@ _OUTPUT_LIMIT: Final = (
 )
 
 
-def _trailer_arguments(number: int, problem: SqlError) -> tuple[object, ...]:
+def _build_second_error_arguments(number: int, problem: SqlError) -> tuple[object, ...]:
     if number == 4922:
         action = problem.title if problem.title.startswith("ALTER") else "ALTER TABLE DROP COLUMN"
         return action, problem.parameters[-1], "column"

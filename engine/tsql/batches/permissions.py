@@ -195,7 +195,7 @@ class NamedStatement(Protocol):
         """Return the name, or its parts."""
 
 
-def _server(permission: str, number: int, *arguments: object) -> Rule:
+def _require_server_permission(permission: str, number: int, *arguments: object) -> Rule:
     def check(machine: Machine, statement: object) -> None:
         if not has_server_permission(machine.context, permission):
             raise SqlError(number, *arguments)
@@ -203,7 +203,7 @@ def _server(permission: str, number: int, *arguments: object) -> Rule:
     return check
 
 
-def _named(permission: str, verb: str, kind: str, field: str = "name") -> Rule:
+def _require_named_permission(permission: str, verb: str, kind: str, field: str = "name") -> Rule:
     """Build a rule that raises 15151 without *permission* on the server."""
 
     def check(machine: Machine, statement: object) -> None:
@@ -368,23 +368,27 @@ NEEDS: Final[dict[type[s.Statement], Rule]] = {
     s.CreateSchema: _creates("CREATE SCHEMA"),
     **dict.fromkeys((s.AlterTable, s.CreateIndex), _alters_object),
     s.DropObject: _drops,
-    s.CreateDatabase: _server("CREATE ANY DATABASE", 262, "CREATE DATABASE", "master"),
+    s.CreateDatabase: _require_server_permission("CREATE ANY DATABASE", 262, "CREATE DATABASE", "master"),
     **dict.fromkeys((kind for kind in gate.RULES if issubclass(kind, s.OnDatabase)), _alters_database),
     s.Backup: _backs_up,
     s.Restore: _restores,
-    s.Shutdown: _server("SHUTDOWN", 6004),
-    s.Kill: _server("ALTER ANY CONNECTION", 6102),
-    s.Reconfigure: _server("ALTER SETTINGS", 5812),
+    s.Shutdown: _require_server_permission("SHUTDOWN", 6004),
+    s.Kill: _require_server_permission("ALTER ANY CONNECTION", 6102),
+    s.Reconfigure: _require_server_permission("ALTER SETTINGS", 5812),
     s.Dbcc: _dbcc,
-    s.CreateLogin: _server("ALTER ANY LOGIN", 15247),
-    s.AlterLogin: _named("ALTER ANY LOGIN", "alter", "login"),
+    s.CreateLogin: _require_server_permission("ALTER ANY LOGIN", 15247),
+    s.AlterLogin: _require_named_permission("ALTER ANY LOGIN", "alter", "login"),
     s.CreateUser: _users("create"),
     s.AlterUser: _users("alter"),
-    s.CreateEndpoint: _server("CREATE ENDPOINT", 15247),
-    s.AlterEndpoint: _named("ALTER ANY ENDPOINT", "alter", "endpoint"),
-    gs.CreateGroup: _server("CREATE AVAILABILITY GROUP", 15247),
-    gs.AlterGroup: _named("ALTER ANY AVAILABILITY GROUP", "alter", "availability group", "group"),
-    gs.DropGroup: _named("ALTER ANY AVAILABILITY GROUP", "drop", "availability group", "group"),
+    s.CreateEndpoint: _require_server_permission("CREATE ENDPOINT", 15247),
+    s.AlterEndpoint: _require_named_permission("ALTER ANY ENDPOINT", "alter", "endpoint"),
+    gs.CreateGroup: _require_server_permission("CREATE AVAILABILITY GROUP", 15247),
+    gs.AlterGroup: _require_named_permission(
+        "ALTER ANY AVAILABILITY GROUP", "alter", "availability group", "group"
+    ),
+    gs.DropGroup: _require_named_permission(
+        "ALTER ANY AVAILABILITY GROUP", "drop", "availability group", "group"
+    ),
     s.Permission: _grants,
     s.ChangeRole: _roles,
 }

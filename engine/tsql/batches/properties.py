@@ -41,7 +41,7 @@ SERVERPROPERTY].
 
 def _serverproperty(context: Context, name: Scalar) -> Scalar:
     number, level, product = PRODUCT[context.version]
-    enabled = replicas.enabled(context.world, context.session.server)
+    enabled = replicas.is_always_on_enabled(context.world, context.session.server)
     manager = int(availability.has_quorum(context)) if enabled else 2
     table: dict[str, Scalar] = {
         "servername": context.server.name,

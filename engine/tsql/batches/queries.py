@@ -142,7 +142,7 @@ def _select_into(
     """Execute SELECT INTO. Raises 1038 for a column without a name, 2705 for a duplicate name."""
     if "" in columns or UNNAMED in columns:
         raise SqlError(1038)
-    table = tables.from_rows(columns, rows, kinds)
+    table = tables.build_table(columns, rows, kinds)
     tables.make_table(target.parts[-1], table.columns)
     sources.create_table(machine, target, table)
     machine.say_rows(len(rows))

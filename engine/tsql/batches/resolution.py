@@ -27,7 +27,7 @@ from engine.tsql.language.instructions import BranchIfFalse, CompiledInstruction
 from engine.tsql.language.lexer import SqlSyntaxError, Token, name_of, tokens_of
 from engine.tsql.language.reserved_words import KEYWORDS
 from engine.tsql.query import planner
-from engine.tsql.query.planner import without_cursor_options
+from engine.tsql.query.planner import remove_cursor_options
 from engine.tsql.query.plans import BindingContext, Columns, QueryPlan, UnsimulatedFeatureError
 from engine.tsql.query.totals import AGGREGATES, COLLECTING
 from engine.tsql.scalars.functions import (
@@ -81,7 +81,7 @@ def resolve(machine: Machine, scope: Scope, instruction: CompiledInstruction) ->
     if isinstance(statement, s.QueryStatement):
         _bind(machine, scope, "statement", statement.text)
     elif isinstance(statement, s.DeclareCursor):
-        _bind(machine, scope, "statement", without_cursor_options(statement.query))
+        _bind(machine, scope, "statement", remove_cursor_options(statement.query))
     elif isinstance(statement, s.Print):
         _bind_print(machine, scope, statement.expression)
     elif isinstance(statement, s.Assign | s.ExecuteString | s.Return):

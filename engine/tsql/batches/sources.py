@@ -135,7 +135,7 @@ def remark_counters(machine: Machine, plan: QueryPlan, rows: Sequence[Row]) -> N
     query_text = plan.sql.casefold()
     idle = sorted(
         name
-        for name in counters.without_source(machine.context)
+        for name in counters.list_constant_counters(machine.context)
         if name.casefold() in shown_names or name.casefold() in query_text
     )
     if idle:
@@ -219,7 +219,7 @@ def _read_remote_rows(machine: Machine, ref: TableRef) -> tuple[Columns, Iterabl
     finally:
         machine.meter.leave()
         scratch.close()
-    remote_table = tables.from_rows(column_names, rows)
+    remote_table = tables.build_table(column_names, rows)
     return tuple((column.name, column.type) for column in remote_table.columns), rows
 
 
@@ -337,7 +337,7 @@ def _view_rows(machine: Machine, view: objects.UserView) -> tuple[Columns, Itera
         machine.chained = chained
         machine.meter.leave()
         scratch.close()
-    view_table = tables.from_rows(column_names, rows)
+    view_table = tables.build_table(column_names, rows)
     return tuple((column.name, column.type) for column in view_table.columns), rows
 
 

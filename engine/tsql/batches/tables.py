@@ -37,7 +37,7 @@ def make_table(
     return Table(columns, (), first, constraints=constraints)
 
 
-def from_rows(names: Sequence[str], rows: Sequence[Row], kinds: Sequence[SqlType | None] = ()) -> Table:
+def build_table(names: Sequence[str], rows: Sequence[Row], kinds: Sequence[SqlType | None] = ()) -> Table:
     """Return the table of SELECT … INTO, with the types of its columns, or of their values if unknown.
 
     A column that contains only NULL is int.

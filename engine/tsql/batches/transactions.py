@@ -65,7 +65,7 @@ def _commit(machine: Machine, statement: s.Transaction) -> None:
 def _release_locks(machine: Machine) -> None:
     """Release the locks that end with the transaction."""
     if machine.session.held or machine.session.applocks:
-        applocks = locks.without_transaction(machine.session.applocks)
+        applocks = locks.drop_transaction_locks(machine.session.applocks)
         machine.note(held=(), applocks=applocks)
 
 
@@ -255,7 +255,7 @@ def discard_transaction(session: SqlSession) -> SqlSession:
     waits = session.committing or (session.writes and not session.transactions)
     if not waits:
         return session
-    applocks = locks.without_transaction(session.applocks)
+    applocks = locks.drop_transaction_locks(session.applocks)
     return replace(session, writes=(), logs=(), held=(), committing=(), applocks=applocks)
 
 

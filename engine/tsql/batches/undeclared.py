@@ -119,7 +119,7 @@ def _deductions(machine: Machine, action: object, undeclared: frozenset[str]) ->
         case s.QueryStatement():
             texts = [statement.text]
         case s.DeclareCursor():
-            texts = [planner.without_cursor_options(statement.query)]
+            texts = [planner.remove_cursor_options(statement.query)]
         case s.Assign():
             texts = [f"SELECT {statement.name} = {statement.expression}"]
         case s.Declare():

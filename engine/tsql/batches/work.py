@@ -182,7 +182,7 @@ class ResultCache(Generic[T]):
         self._used = 0
 
 
-def remembered(characters: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+def cache_by_text(characters: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
     """Build a decorator that caches the results of a function of a text, for *characters* of text in total."""
 
     def decorated(function: Callable[[str], T]) -> Callable[[str], T]:

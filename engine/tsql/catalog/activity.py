@@ -167,7 +167,7 @@ def _waits(context: Context) -> Iterable[Record]:
         ]
         count = arithmetic.total(copy_load.commits for copy_load in waited)
         grown[name] = (count, arithmetic.total(copy_load.delay_ms for copy_load in waited))
-    if replicas.enabled(context.world, context.session.server):
+    if replicas.is_always_on_enabled(context.world, context.session.server):
         grown.update(dict.fromkeys(_IDLE_GROUPS, (up_ms / 1000.0, up_ms)))
     for name in _BENIGN:
         grown[name] = (up_ms / 1000.0, up_ms)
@@ -274,7 +274,7 @@ def measure_copy_load(context: Context, copy: DatabaseCopy) -> CopyLoad:
     """Measure the load of a copy on this instance: log that it writes, or log that it hardens and redoes."""
     flow = context.world.flow
     if copy.stream is not None:
-        return _received(context, copy.stream)
+        return _measure_received_load(context, copy.stream)
     if copy.source is None:
         return CopyLoad()
     position, totals, setup = (
@@ -296,7 +296,7 @@ def measure_copy_load(context: Context, copy: DatabaseCopy) -> CopyLoad:
     )
 
 
-def _received(context: Context, stream: int) -> CopyLoad:
+def _measure_received_load(context: Context, stream: int) -> CopyLoad:
     flow = context.world.flow
     setup, totals = flow.stream_setup(stream), flow.stream_totals(stream)
     log_kb = flow.stream_positions(stream).hardened_kb

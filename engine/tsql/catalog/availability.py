@@ -42,7 +42,8 @@ def groups(context: Context) -> list[tuple[AvailabilityGroup, ReplicaState]]:
     """Return (group, knowledge of the local replica) for each group with a replica on the instance."""
     world, server = context.world, context.session.server
     known_groups = (
-        (replicas.group_of(world, server, state.guid), state) for state in replicas.on_server(world, server)
+        (replicas.group_of(world, server, state.guid), state)
+        for state in replicas.list_replica_states(world, server)
     )
     return sorted(
         ((group, state) for group, state in known_groups if group is not None), key=lambda one: one[0].name
@@ -57,7 +58,7 @@ def has_quorum(context: Context) -> bool:
 def clustered_groups(context: Context) -> tuple[AvailabilityGroup, ...]:
     """Return all groups of the cluster. A node without quorum gets none."""
     node = config.node_of(context.world, context.session.server)
-    enabled = replicas.enabled(context.world, context.session.server)
+    enabled = replicas.is_always_on_enabled(context.world, context.session.server)
     return node.config.groups if node is not None and enabled and has_quorum(context) else ()
 
 
@@ -319,7 +320,11 @@ def _seat(context: Context) -> tuple[Node, Cluster] | None:
     """Return the instance's node and cluster; None if Always On is disabled or the node has no quorum."""
     world, server = context.world, context.session.server
     node = config.node_of(world, server)
-    if node is None or not replicas.enabled(world, server) or not config.has_quorum(world, server):
+    if (
+        node is None
+        or not replicas.is_always_on_enabled(world, server)
+        or not config.has_quorum(world, server)
+    ):
         return None
     return node, world.clusters[node.cluster]
 

@@ -283,7 +283,7 @@ Write Transactions/sec
 """Counters with simulated values. Undo counters are 0, because undo on a new mirror takes no time."""
 
 
-def without_source(context: Context) -> frozenset[str]:
+def list_constant_counters(context: Context) -> frozenset[str]:
     """Return the names of counters that the simulation never changes from 0."""
     changing_names = (
         {name.partition(":")[2] for name in _instance_values(context, ())} | _OF_MIRRORING | _OF_DATABASES

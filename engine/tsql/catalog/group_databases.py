@@ -69,7 +69,7 @@ def databases(context: Context, group: AvailabilityGroup) -> Iterator[ReplicaDat
                 yield ReplicaDatabase(group, replica, copy, own_availability.peer(replica.server))
 
 
-def connected(context: Context, guid: int, server: str) -> bool:
+def is_connected(context: Context, guid: int, server: str) -> bool:
     """Return whether the instance has a connection to the replica on *server*."""
     contact = context.world.contacts.get((guid, context.session.server, server))
     return contact is not None and contact.connected
@@ -79,7 +79,7 @@ def database_state(context: Context, replica_database: ReplicaDatabase) -> Recor
     """Return a row of sys.dm_hadr_database_replica_states."""
     own_availability = replica_database.copy.availability
     suspended = own_availability.suspended if replica_database.local else None
-    if not replica_database.local and connected(
+    if not replica_database.local and is_connected(
         context, replica_database.group.guid, replica_database.replica.server
     ):
         other_copy = context.world.copies.get(

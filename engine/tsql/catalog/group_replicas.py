@@ -22,7 +22,7 @@ from engine.protocol import network, security
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.availability import HEALTH, clustered_groups, group_row, groups, has_quorum
 from engine.tsql.catalog.databases import displayed_state
-from engine.tsql.catalog.group_databases import connected, databases
+from engine.tsql.catalog.group_databases import databases, is_connected
 from engine.tsql.catalog.mirroring import page_repairs
 from engine.tsql.catalog.view import Record, view
 
@@ -66,7 +66,7 @@ def _replica_states(context: Context) -> Iterable[Record]:
             role = state.role if local else ReplicaRole.SECONDARY
             leads = local and role is ReplicaRole.PRIMARY
             replica_name = state.primary or "" if local else replica.server
-            linked = int(leads or connected(context, group.guid, replica_name))
+            linked = int(leads or is_connected(context, group.guid, replica_name))
             if local and role is ReplicaRole.RESOLVING:
                 linked = 0
             operational = _operational(context, state) if local else None

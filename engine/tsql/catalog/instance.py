@@ -10,7 +10,7 @@ from engine.constants import TICKS_PER_S
 from engine.tsql.batches import ledger, objects, stored_messages
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.shapes import literals
-from engine.tsql.catalog.view import SYSTEM_PROCEDURES, VIEWS, Record, Rows, no_rows, of_version, view
+from engine.tsql.catalog.view import SYSTEM_PROCEDURES, VIEWS, Record, Rows, list_views, no_rows, view
 
 
 def _messages(context: Context) -> Iterable[Record]:
@@ -73,7 +73,7 @@ SYSTEM_SCHEMA: Final = 4
 
 
 def _system_views(context: Context) -> Iterable[Record]:
-    for catalog_view in of_version(context.version):
+    for catalog_view in list_views(context.version):
         if not catalog_view.name.endswith("()"):
             yield _system_object(catalog_view.name[4:], catalog_view.name, "V ", "VIEW")
 
@@ -81,7 +81,7 @@ def _system_views(context: Context) -> Iterable[Record]:
 def _system_objects(context: Context) -> Iterable[Record]:
     """Yield the product's views, table-valued functions and procedures in the current database."""
     yield from _system_views(context)
-    for catalog_view in of_version(context.version):
+    for catalog_view in list_views(context.version):
         if catalog_view.name.endswith("()"):
             yield _system_object(
                 catalog_view.name[4:-2], catalog_view.name, "IF", "SQL_INLINE_TABLE_VALUED_FUNCTION"
@@ -98,7 +98,7 @@ def _system_objects(context: Context) -> Iterable[Record]:
             yield _system_object(name, name, *kind)
 
 
-def _with_users(view_name: str, system: Rows) -> Rows:
+def _prepend_user_objects(view_name: str, system: Rows) -> Rows:
     """Yield the objects of users, then those of the system."""
 
     def rows(context: Context) -> Iterable[Record]:
@@ -108,10 +108,10 @@ def _with_users(view_name: str, system: Rows) -> Rows:
     return rows
 
 
-view("sys.all_objects", _with_users("sys.objects", _system_objects))
+view("sys.all_objects", _prepend_user_objects("sys.objects", _system_objects))
 view("sys.system_objects", _system_objects)
 view("sys.system_views", _system_views)
-view("sys.all_views", _with_users("sys.views", _system_views))
+view("sys.all_views", _prepend_user_objects("sys.views", _system_views))
 
 
 def _rows(context: Context, name: str) -> Iterable[Record]:
@@ -183,7 +183,7 @@ def sessions(context: Context) -> Iterator[EventSession]:
     server = context.server
     names: list[tuple[int, str, bool, tuple[str, ...] | None]] = [(65_535, "system_health", True, None)]
     if context.version >= 2012:
-        used = bool(replicas.on_server(context.world, context.session.server))
+        used = bool(replicas.list_replica_states(context.world, context.session.server))
         names.append((65_536, "AlwaysOn_health", used, HEALTH_EVENTS))
     for number, name, used, events in names:
         runs, starts = name not in server.sessions_stopped, name not in server.sessions_manual

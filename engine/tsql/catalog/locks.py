@@ -147,7 +147,7 @@ def waits(context: Context) -> dict[int, Wait]:
         elif run.waiting == "pending" and run.command in _DEVICE_WAITS:
             begun_ms = 10 * (context.world.tick - run.begun_tick)
             waits_by_spid[session.spid] = Wait(_DEVICE_WAITS[run.command], begun_ms)
-    for connection in connections.on_server(context.world, context.session.server):
+    for connection in connections.list_connections(context.world, context.session.server):
         if connection.commit_wait_ms is not None:
             waits_by_spid[connection.spid] = Wait(
                 _commit_wait(context, connection.database), int(connection.commit_wait_ms)
@@ -235,7 +235,7 @@ def redo_waits(context: Context) -> Iterator[RedoWait]:
     world = context.world
     spids = {
         connection.client.name: connection.spid
-        for connection in connections.on_server(world, context.server.name)
+        for connection in connections.list_connections(world, context.server.name)
     }
     for copy in context.copies():
         own_availability = copy.availability
@@ -364,7 +364,7 @@ view("sys.dm_tran_locks", _locks)
 # --- transactions ------------------------------------------------------------------------------------------
 
 
-def _open(context: Context) -> Iterator[SqlSession]:
+def _list_open_transactions(context: Context) -> Iterator[SqlSession]:
     """Yield the connections with an explicit transaction, or with a commit that waits for its log."""
     for _, session in context.sessions():
         sql_session = _up_to_date(context, session)
@@ -380,11 +380,13 @@ WITHOUT_CLIENTS: Final = frozenset(
 
 def has_running_clients(context: Context) -> bool:
     """Return whether a client program is inside a transaction on this server."""
-    return any(connection.working for connection in connections.on_server(context.world, context.server.name))
+    return any(
+        connection.working for connection in connections.list_connections(context.world, context.server.name)
+    )
 
 
 def _active(context: Context) -> Iterable[Record]:
-    for session in _open(context):
+    for session in _list_open_transactions(context):
         yield {
             "transaction_id": session.transaction_id,
             "name": session.transaction_name or "user_transaction",
@@ -397,8 +399,8 @@ def _active(context: Context) -> Iterable[Record]:
 view("sys.dm_tran_active_transactions", _active)
 
 
-def _of_sessions(context: Context) -> Iterable[Record]:
-    for session in _open(context):
+def _list_session_transactions(context: Context) -> Iterable[Record]:
+    for session in _list_open_transactions(context):
         yield {
             "session_id": session.spid,
             "transaction_id": session.transaction_id,
@@ -408,12 +410,12 @@ def _of_sessions(context: Context) -> Iterable[Record]:
         }
 
 
-view("sys.dm_tran_session_transactions", _of_sessions)
+view("sys.dm_tran_session_transactions", _list_session_transactions)
 
 
-def _of_databases(context: Context) -> Iterable[Record]:
+def _list_database_transactions(context: Context) -> Iterable[Record]:
     """Yield the databases that each transaction has changed. The log of a system database is not simulated."""
-    for session in _open(context):
+    for session in _list_open_transactions(context):
         written_databases = {place[1] for place, _ in session.writes}.intersection(SYSTEM_DATABASES)
         for database in sorted(written_databases):
             yield {
@@ -442,4 +444,4 @@ def _of_databases(context: Context) -> Iterable[Record]:
             }
 
 
-view("sys.dm_tran_database_transactions", _of_databases)
+view("sys.dm_tran_database_transactions", _list_database_transactions)

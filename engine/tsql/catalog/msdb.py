@@ -284,19 +284,19 @@ def _map_columns(names: str, **renamed: str) -> _Renamed:
     return {**{name: name for name in names.split()}, **renamed}
 
 
-def _with_job(context: Context, row: Record) -> Record:
+def _add_job_columns(context: Context, row: Record) -> Record:
     return {"job_id": _job_id(context, row.get("job"))}
 
 
 def _history(context: Context, row: Record) -> Record:
-    return {**_with_job(context, row), "server": context.session.server}
+    return {**_add_job_columns(context, row), "server": context.session.server}
 
 
 def _alert(context: Context, row: Record) -> Record:
     notified = ledger.find(context.world, context.session.server, "sysnotifications", "alert_id", row["id"])
     wmi = row.get("wmi_query")
     return {
-        **_with_job(context, row),
+        **_add_job_columns(context, row),
         **literals("msdb._alert"),
         "message_id": row.get("message_id") or 0,
         "severity": row.get("severity") or 0,
@@ -359,7 +359,10 @@ view(
         lambda context, row: {"schedule_uid": unique_id("schedule", context.session.server, row["id"])},
     ),
 )
-view("msdb.dbo.sysjobschedules", _make_ledger_rows("sysjobschedules", _map_columns("schedule_id"), _with_job))
+view(
+    "msdb.dbo.sysjobschedules",
+    _make_ledger_rows("sysjobschedules", _map_columns("schedule_id"), _add_job_columns),
+)
 
 
 def _activity(context: Context) -> Iterable[Record]:

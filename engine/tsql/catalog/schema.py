@@ -11,7 +11,7 @@ from engine.tsql.batches.data import Table
 from engine.tsql.catalog import column_types
 from engine.tsql.catalog.column_types import TYPE_IDS, type_record
 from engine.tsql.catalog.shapes import literals
-from engine.tsql.catalog.view import Record, Rows, of_version, view
+from engine.tsql.catalog.view import Record, Rows, list_views, view
 from engine.tsql.language.columns import Check, ColumnDefinition, ForeignKey, Key
 from engine.tsql.language.lexer import Token, tokens_of
 
@@ -173,7 +173,7 @@ def _system_columns_of(version: int) -> tuple[Record, ...]:
             "column_id": index,
             "is_ansi_padded": 1,
         }
-        for catalog_view in of_version(version)
+        for catalog_view in list_views(version)
         for index, column in enumerate(catalog_view.columns_in(version), start=1)
     )
 

@@ -399,7 +399,7 @@ view("sys.sysusers", _sysusers)
 
 
 def _my_permissions(context: Context) -> Iterable[Record]:
-    for name in permissions.on_server(context.version):
+    for name in permissions.list_server_permissions(context.version):
         if not has_server_permission(context, name):
             continue
         yield {

@@ -154,7 +154,7 @@ def user_sessions(context: Context) -> Iterator[SessionRow]:
             last_ended_tick=server.started_tick,
             interface="ODBC",
         )
-    for connection in connections.on_server(context.world, server.name):
+    for connection in connections.list_connections(context.world, server.name):
         yield SessionRow(
             spid=connection.spid,
             login=connection.login,
@@ -193,7 +193,7 @@ def text_handle(text: str) -> bytes | None:
 def application_requests(context: Context) -> Iterable[Record]:
     """Yield the requests of applications that are inside a transaction."""
     waits = locks.waits(context)
-    for connection in connections.on_server(context.world, context.server.name):
+    for connection in connections.list_connections(context.world, context.server.name):
         if connection.working:
             wait = waits.get(connection.spid)
             yield {

@@ -94,7 +94,7 @@ def view(name: str, rows: Rows) -> CatalogView:
 
 
 @cache
-def of_version(version: int) -> tuple[CatalogView, ...]:
+def list_views(version: int) -> tuple[CatalogView, ...]:
     """Return the views and table functions of schema sys, by name."""
     return tuple(
         catalog_view

@@ -251,7 +251,7 @@ def _note_seen(world: World, server: str) -> None:
         return
     ledger.change(world, server, "seen", lambda row: True, **ledger.marks(world, server))
     for database, state in changed_states:
-        _answer_state(world, server, database, state)
+        _run_state_alerts(world, server, database, state)
     answers = 0
     for number, line in enumerate(new_lines):
         if answers >= ANSWERS_MAX:
@@ -261,7 +261,7 @@ def _note_seen(world: World, server: str) -> None:
             )
             world.emit(NoteData(), left_state, server=server)
             break
-        answers += _answer_message(world, server, line[1], line[2], line[4])
+        answers += _run_message_alerts(world, server, line[1], line[2], line[4])
 
 
 ANSWERS_MAX: Final = 50
@@ -274,7 +274,7 @@ def _list_enabled_alerts(world: World, server: str) -> list[Record]:
     return [row for row in ledger.rows(world, server, "sysalerts") if row.get("enabled")]
 
 
-def _answer_message(world: World, server: str, number: int, severity: int, text: str) -> int:
+def _run_message_alerts(world: World, server: str, number: int, severity: int, text: str) -> int:
     """Run the alerts that match a message. Return their number."""
     answers = 0
     for alert in _list_enabled_alerts(world, server):
@@ -290,7 +290,7 @@ def _answer_message(world: World, server: str, number: int, severity: int, text:
     return answers
 
 
-def _answer_state(world: World, server: str, database: str, state: int) -> None:
+def _run_state_alerts(world: World, server: str, database: str, state: int) -> None:
     properties = {
         "DATABASENAME": database,
         "STATE": str(state),
@@ -333,14 +333,14 @@ def _matches_wmi_query(world: World, server: str, query: str, properties: dict[s
     scratch = machine.scratch()
     try:
         plan = plan_statement(f"SELECT 1 FROM (SELECT {columns}) AS event WHERE {match['where']}")
-        return bool(scratch.select(plan, partial(_no_variable, machine))[1])
+        return bool(scratch.select(plan, partial(_read_no_variable, machine))[1])
     except (SqlError, SqlSyntaxError, UnsimulatedFeatureError):
         return False
     finally:
         scratch.close()
 
 
-def _no_variable(machine: Machine, name: str) -> Scalar:
+def _read_no_variable(machine: Machine, name: str) -> Scalar:
     raise SqlError(137, name)
 
 

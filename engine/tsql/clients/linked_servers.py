@@ -11,7 +11,7 @@ from engine.messages import SqlError
 from engine.protocol import network
 from engine.tsql.batches import ledger
 from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import ConnectionLostError, ResultSet, SqlSession, Submission, in_order
+from engine.tsql.batches.data import ConnectionLostError, ResultSet, SqlSession, Submission, merge_in_order
 from engine.tsql.batches.work import Meter
 from engine.tsql.query.plans import UnsimulatedFeatureError
 
@@ -68,7 +68,7 @@ def execute(machine: Machine, name: str, text: str) -> None:
         is_done = _run_there(remote, name)
     finally:
         machine.meter.add(meter.spent)
-    for part in in_order(remote.messages, remote.results):
+    for part in merge_in_order(remote.messages, remote.results):
         if isinstance(part, ResultSet):
             machine.add_result(part.columns, part.rows)
         elif not (machine.captures and not part.number and part.text.endswith("affected)")):

@@ -52,7 +52,7 @@ def complete(world: World, window: str, text: str, position: int) -> list[str]:
     head = text[:position]
     typed_word = _word_at_end(head)
     before = head[: len(head) - len(typed_word)]
-    tokens = _lexed(before)
+    tokens = _split_into_tokens(before)
     if tokens is None:
         return _addresses(world, before, typed_word, closed=text[position : position + 1] == "'")
     context = _context(world, window)
@@ -88,7 +88,7 @@ def _word_at_end(text: str) -> str:
     return text[start:]
 
 
-def _lexed(text: str) -> tuple[Token, ...] | None:
+def _split_into_tokens(text: str) -> tuple[Token, ...] | None:
     """Return the tokens of *text*; None inside an open string or comment."""
     try:
         return tokens_of(text)[:-1]
@@ -113,15 +113,15 @@ def _suggestions(context: Context, text: str, prefix: str, tokens: tuple[Token, 
         return {word for word_pair in COMMAND_PAIRS for word in word_pair[:1]} | set(STATEMENT_WORDS)
     last_token = tokens[-1]
     if last_token.is_op("."):
-        return _after_dot(context, tokens, _lexed(text) or tokens)
+        return _complete_after_dot(context, tokens, _split_into_tokens(text) or tokens)
     if last_token.upper in _BEFORE_TABLE and not (last_token.upper == "TABLE" and len(tokens) < 2):
         return _tables(context)
     if last_token.upper in ("EXEC", "EXECUTE"):
         return set(PROCEDURES)
     start = _statement_start(tokens)
     if tokens[start].upper in _QUERY_WORDS or tokens[start].upper in ("IF", "WHILE", "SET", "PRINT"):
-        return _in_query(context, _lexed(text) or tokens)
-    return _in_command(context, prefix[tokens[start].start :], last_token)
+        return _complete_query(context, _split_into_tokens(text) or tokens)
+    return _complete_command(context, prefix[tokens[start].start :], last_token)
 
 
 def _statement_start(tokens: tuple[Token, ...]) -> int:
@@ -145,7 +145,9 @@ def _tables(context: Context) -> set[str]:
     return set(catalog.names(context.version)) | temp
 
 
-def _after_dot(context: Context, tokens: tuple[Token, ...], all_tokens: tuple[Token, ...]) -> set[str]:
+def _complete_after_dot(
+    context: Context, tokens: tuple[Token, ...], all_tokens: tuple[Token, ...]
+) -> set[str]:
     """Return the views of a schema, or the columns of a table or alias."""
     path = ""
     for token in reversed(tokens):
@@ -190,12 +192,12 @@ def _columns(context: Context, tokens: tuple[Token, ...], alias: str = "") -> se
     return columns
 
 
-def _in_query(context: Context, tokens: tuple[Token, ...]) -> set[str]:
+def _complete_query(context: Context, tokens: tuple[Token, ...]) -> set[str]:
     functions = {name.upper() for name in (*FUNCTIONS, *CONTEXT_FUNCTIONS) if name not in _HIDDEN}
     return _columns(context, tokens) | functions | _QUERY_KEYWORDS
 
 
-def _in_command(context: Context, statement: str, last_token: Token) -> set[str]:
+def _complete_command(context: Context, statement: str, last_token: Token) -> set[str]:
     """Return the words that the grammar accepts next. Where it accepts a name, add names of databases or servers."""
     accepted, words = planner.following(statement)
     if "NAME" in accepted and last_token.upper in _BEFORE_DATABASE:

@@ -253,7 +253,7 @@ class Definitions(TableDefinitions):
                     returns = ""
                 program = yield from self.compile_body(body, frozenset(item.name for item in parameters))
                 check(program, self.tokens[self.place : last], begin.line)
-                if missing := not_simulated(program, bool(table)):
+                if missing := find_unsimulated_statement(program, bool(table)):
                     return s.UnsimulatedStatement(missing)
                 return s.CreateFunction(name, tuple(parameters), table.lower(), returns, verb, body, program)
             self.take()
@@ -346,7 +346,7 @@ class Definitions(TableDefinitions):
             self.skim()
         text = self.text_between(first, self.place)
         self.check_variables(first)
-        planner.check_statement(planner.without_cursor_options(text), line)
+        planner.check_statement(planner.remove_cursor_options(text), line)
         self.do(line, s.DeclareCursor(name, text, tuple(options)))
 
 
@@ -403,12 +403,12 @@ def _ends_with_return(program: Program) -> bool:
     )
 
 
-def not_simulated(program: Program, of_table: bool) -> str:
+def find_unsimulated_statement(program: Program, of_table: bool) -> str:
     """Return a statement of the body that the product allows and that is not simulated; "" if there is none."""
-    return next(filter(None, (_not_simulated(instruction, of_table) for instruction in program)), "")
+    return next(filter(None, (_describe_unsimulated(instruction, of_table) for instruction in program)), "")
 
 
-def _not_simulated(instruction: CompiledInstruction, of_table: bool) -> str:
+def _describe_unsimulated(instruction: CompiledInstruction, of_table: bool) -> str:
     action = instruction.action
     if not isinstance(action, RunStatement) or isinstance(action.statement, s.Declare | s.Assign):
         return ""

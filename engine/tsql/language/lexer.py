@@ -193,7 +193,7 @@ def make_near_error(token: Token, last_token: Token | None = None) -> SqlSyntaxE
     return SqlSyntaxError(error_token.line, 102, text[:SHOWN_MAX])
 
 
-def as_written(word: object, text: str) -> object:
+def restore_spelling(word: object, text: str) -> object:
     """Return the wrong word of a message in the letters of *text*."""
     if not isinstance(word, str) or not word.isupper() or word in text:
         return word
@@ -250,7 +250,7 @@ def double_quotes_as_strings(text: str) -> str:
     return output_text + text[copied:]
 
 
-def without_comments(text: str, tokens: Sequence[Token]) -> str:
+def remove_comments(text: str, tokens: Sequence[Token]) -> str:
     """Return the text from the first to the last of *tokens*, with blanks in place of comments. Line breaks stay."""
     parts: list[str] = []
     position = tokens[0].start

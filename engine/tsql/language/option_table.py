@@ -27,6 +27,7 @@ class OptionRule(NamedTuple):
     statement: str
     option: str
     since: int
+    """First version of SQL Server with the option."""
     values: tuple[str, ...]
     treatment: str
     reason: str

@@ -13,7 +13,7 @@ from msgspec import Struct
 from engine.tsql.language import group_statements as gs
 from engine.tsql.language import lexer
 from engine.tsql.language import statements as s
-from engine.tsql.language.lexer import SqlSyntaxError, make_near_error, without_comments
+from engine.tsql.language.lexer import SqlSyntaxError, make_near_error, remove_comments
 from engine.tsql.language.option_table import read_database_words
 from engine.tsql.language.permissions import COLUMNS, ON_SERVER
 
@@ -28,7 +28,7 @@ def parse_command(text: str, tokens: Sequence[lexer.Token], following: lexer.Tok
     Raises SqlSyntaxError 102 or 156.
     """
     try:
-        tree = PARSER.parse(without_comments(text, tokens))
+        tree = PARSER.parse(remove_comments(text, tokens))
     except UnexpectedInput as problem:
         raise _locate_error(tokens, following, problem) from None
     for rule, clause in UNSIMULATED_CLAUSES.items():

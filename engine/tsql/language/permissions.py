@@ -71,7 +71,7 @@ ON_OBJECT: Final = (
 """Permissions on a table or view, without those on its columns [DOC: permissions]."""
 
 
-def on_server(version: int) -> tuple[str, ...]:
+def list_server_permissions(version: int) -> tuple[str, ...]:
     """Return the permissions on the server that *version* has."""
     later_names = {
         name for first_version, names in _SERVER_SINCE.items() if first_version > version for name in names

@@ -233,6 +233,7 @@ class Backup(Statement, frozen=True):
     """BACKUP DATABASE or BACKUP LOG."""
 
     what: str
+    """DATABASE or LOG."""
     database: Value
     devices: tuple[Value, ...]
     options: Pairs = ()
@@ -247,6 +248,7 @@ class Restore(Statement, frozen=True):
     """RESTORE DATABASE or RESTORE LOG. The form that only recovers has no device."""
 
     what: str
+    """DATABASE or LOG."""
     database: Value
     devices: tuple[Value, ...] = ()
     options: Pairs = ()
@@ -263,6 +265,7 @@ class RestoreInfo(Statement, frozen=True):
     """RESTORE HEADERONLY, FILELISTONLY, LABELONLY or VERIFYONLY."""
 
     what: str
+    """Kind of information, such as HEADERONLY."""
     devices: tuple[Value, ...]
     options: Pairs = ()
 
@@ -591,3 +594,4 @@ class UnsimulatedStatement(Statement, frozen=True):
     """Valid statement that is not simulated. *what* names it."""
 
     what: str
+    """Name of the statement."""

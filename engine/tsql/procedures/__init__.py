@@ -131,13 +131,13 @@ def _call_text(machine: Machine, parts: list[str], statement: s.Execute) -> str:
     argument_texts = []
     for argument in statement.arguments:
         value = machine.value(argument.value)
-        text = "NULL" if value is None else str(value) if isinstance(value, int | float) else _quoted(value)
+        text = "NULL" if value is None else str(value) if isinstance(value, int | float) else _quote(value)
         argument_texts.append(f"{argument.name} = {text}" if argument.name else text)
     name = ".".join(quote(part) if part else "" for part in parts)
     return f"EXEC {name} {', '.join(argument_texts)}"
 
 
-def _quoted(value: Scalar) -> str:
+def _quote(value: Scalar) -> str:
     text = to_text(value)
     return text if isinstance(value, bytes) else "N'" + text.replace("'", "''") + "'"
 
@@ -258,7 +258,7 @@ def _need_wide(machine: Machine, argument: s.Argument, parameter: str) -> None:
         raise SqlError(214, parameter, "ntext/nchar/nvarchar")
 
 
-def _for_each_database(call: ProcedureCall) -> None:
+def _run_for_each_database(call: ProcedureCall) -> None:
     """Execute sp_MSforeachdb: run the command for each open database, with `?` replaced by its name."""
     mark = call.text("@replacechar") or "?"
     names = [to_text(row["name"]) for row in catalog.rows_of(call.machine.context, "sys.databases")]
@@ -271,7 +271,7 @@ def _for_each_database(call: ProcedureCall) -> None:
 
 
 _RUN: Final[Procedures] = {
-    "sp_msforeachdb": _for_each_database,
+    "sp_msforeachdb": _run_for_each_database,
     **accounts.PROCEDURES,
     **alerts.PROCEDURES,
     **application_locks.PROCEDURES,

@@ -27,7 +27,7 @@ def job_named(call: ProcedureCall) -> str:
     raise SqlError(14262, "@job_id", call.text("@job_id"))
 
 
-def _of_job(job: str) -> dict[str, Scalar]:
+def _name_job(job: str) -> dict[str, Scalar]:
     return {"job": job}
 
 
@@ -213,7 +213,7 @@ def _put_step(call: ProcedureCall, job: str, number: int, values: dict[str, Scal
     for column in ("on_success_action", "on_fail_action"):
         if values[column] not in (1, 2, 3, 4):
             raise SqlError(14266, f"@{column}", "1, 2, 3, 4")
-    ledger.add(call.world, call.server, "sysjobsteps", **_of_job(job), step_id=number, **values)
+    ledger.add(call.world, call.server, "sysjobsteps", **_name_job(job), step_id=number, **values)
     _note_change(call, job)
     if to_text(values["subsystem"]).upper() != "TSQL":
         call.machine.report_unsimulated(
@@ -280,7 +280,7 @@ def _add_schedule(call: ProcedureCall) -> None:
 def _add_job_schedule(call: ProcedureCall) -> None:
     job = job_named(call)
     number = _new_schedule(call, "@name")
-    ledger.add(call.world, call.server, "sysjobschedules", **_of_job(job), schedule_id=number)
+    ledger.add(call.world, call.server, "sysjobschedules", **_name_job(job), schedule_id=number)
 
 
 def _attach_schedule(call: ProcedureCall) -> None:
@@ -293,7 +293,7 @@ def _attach_schedule(call: ProcedureCall) -> None:
         if schedule_row is None:
             raise SqlError(14262, "@schedule_name", call.text("@schedule_name"))
         number = schedule_row["id"]
-    ledger.add(call.world, call.server, "sysjobschedules", **_of_job(job), schedule_id=number)
+    ledger.add(call.world, call.server, "sysjobschedules", **_name_job(job), schedule_id=number)
 
 
 def _delete_schedule(call: ProcedureCall) -> None:

@@ -9,13 +9,13 @@ from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.scalars.values import to_number
 
 
-def _in_msdb(call: ProcedureCall) -> None:
+def _require_msdb(call: ProcedureCall) -> None:
     if call.database.lower() != "msdb":
         raise SqlError(32045, call.name)
 
 
 def _results(call: ProcedureCall) -> None:
-    _in_msdb(call)
+    _require_msdb(call)
     rows = monitor.results(
         call.world,
         call.server,
@@ -57,7 +57,7 @@ def _results(call: ProcedureCall) -> None:
 
 
 def _update(call: ProcedureCall) -> None:
-    _in_msdb(call)
+    _require_msdb(call)
     name = call.get("@database_name")
     call.append_messages(
         monitor.update(call.world, call.server, None if name is None else call.text("@database_name"))
@@ -65,28 +65,28 @@ def _update(call: ProcedureCall) -> None:
 
 
 def _add_monitoring(call: ProcedureCall) -> None:
-    _in_msdb(call)
+    _require_msdb(call)
     call.append_messages(monitor.add_monitoring(call.world, call.server, call.number("@update_period", 1)))
 
 
 def _change_monitoring(call: ProcedureCall) -> None:
-    _in_msdb(call)
+    _require_msdb(call)
     number, value = call.number("@parameter_id"), call.number("@value")
     call.append_messages(monitor.change_monitoring(call.world, call.server, number, value))
 
 
 def _help_monitoring(call: ProcedureCall) -> None:
-    _in_msdb(call)
+    _require_msdb(call)
     call.show(("update_period",), [(monitor.help_monitoring(call.world, call.server),)])
 
 
 def _drop_monitoring(call: ProcedureCall) -> None:
-    _in_msdb(call)
+    _require_msdb(call)
     call.append_messages(monitor.drop_monitoring(call.world, call.server))
 
 
 def _change_alert(call: ProcedureCall) -> None:
-    _in_msdb(call)
+    _require_msdb(call)
     threshold = float(to_number(call.get("@threshold") or 0, "float"))
     enabled = call.get("@enabled")
     call.append_messages(
@@ -102,7 +102,7 @@ def _change_alert(call: ProcedureCall) -> None:
 
 
 def _help_alert(call: ProcedureCall) -> None:
-    _in_msdb(call)
+    _require_msdb(call)
     number = None if call.get("@alert_id") is None else call.number("@alert_id")
     alerts = monitor.help_alert(call.world, call.server, call.text("@database_name"), number)
     # without a number: all events except that of the retention period
@@ -123,7 +123,7 @@ def _alert_row(alert: Alert | None, number: int) -> tuple[int, int | None, int]:
 
 
 def _drop_alert(call: ProcedureCall) -> None:
-    _in_msdb(call)
+    _require_msdb(call)
     number = None if call.get("@alert_id") is None else call.number("@alert_id")
     call.append_messages(monitor.drop_alert(call.world, call.server, call.text("@database_name"), number))
 

@@ -341,7 +341,7 @@ def _rename_object(
         raise SqlError(15335, new_name, "object")
     item = stored_object.item
     if isinstance(item, Table):
-        item = replace(item, columns=_with_default_names(stored_object.name, item))
+        item = replace(item, columns=_name_defaults(stored_object.name, item))
     objects.move(context, stored_object, replace(stored_object, name=new_name, item=item))
     _change_references(
         context,
@@ -350,7 +350,7 @@ def _rename_object(
     )
 
 
-def _with_default_names(name: str, table: Table) -> tuple[ColumnDefinition, ...]:
+def _name_defaults(name: str, table: Table) -> tuple[ColumnDefinition, ...]:
     """Return the columns with the generated names of their defaults, which a new name does not change."""
     return tuple(
         replace(column, default_name=constraints.default_name(name, column)) if column.default else column
@@ -440,7 +440,7 @@ def _rename_part(context: Context, parts: Name, kind: str, old_name: str, new_na
 
     columns = tuple(
         replace(column, name=new_name) if column.name.lower() == name.lower() else column
-        for column in _with_default_names(stored_object.name, table)
+        for column in _name_defaults(stored_object.name, table)
     )
     objects.put(
         context, owner, replace(table, columns=columns, constraints=tuple(map(change, table.constraints)))

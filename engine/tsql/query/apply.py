@@ -121,7 +121,7 @@ def call(table: exp.Table) -> None:
     """Replace FROM function(arguments) by the matching rows of its table."""
     parts: tuple[str, ...]
     if isinstance(table.this, exp.Anonymous) and _is_nodes(table.this):
-        _from_nodes(table, table.this)
+        _replace_nodes_call(table, table.this)
         return
     name, arguments, parts = _call_of(table.this)
     if name not in TABLE_FUNCTIONS and name not in PACKED_FUNCTIONS:
@@ -366,7 +366,7 @@ def _apply_nodes(join: exp.Join, xml: exp.Expr, call: exp.Anonymous, alias: str,
     _substitute(select, join, alias, {names[0]: _column(alias, "value")})
 
 
-def _from_nodes(table: exp.Table, call: exp.Anonymous) -> None:
+def _replace_nodes_call(table: exp.Table, call: exp.Anonymous) -> None:
     """Replace FROM @x.nodes('path') AS alias (column)."""
     select, alias = table.find_ancestor(exp.Select), table.args.get("alias")
     names = [column.name for column in alias.columns] if isinstance(alias, exp.TableAlias) else []

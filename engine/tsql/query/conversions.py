@@ -277,7 +277,7 @@ def _string_agg(binder: Binder, node: exp.Expr) -> Kind:
     return varchar(8000) if kind.name in ("varchar", "char") else nvarchar(4000)
 
 
-def _of_another_row(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_row_function(binder: Binder, node: exp.Expr) -> Kind:
     """Return the type of LAG, FIRST_VALUE and others: that of the value. A default is converted to it."""
     kind = binder.expr(node.this)
     for key, part in node.args.items():
@@ -319,7 +319,7 @@ RULES: Final[dict[type[exp.Expr], Rule]] = {
     exp.Sum: _sum,
     exp.Window: _window,
     **dict.fromkeys((exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile), _row_number),
-    **dict.fromkeys((exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue), _of_another_row),
+    **dict.fromkeys((exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue), _infer_row_function),
 }
 NAMED: Final[dict[str, Rule]] = {
     "avg": _average,

@@ -94,7 +94,7 @@ class _CostReader:
         )
         filters = self._expressions(filtering, source_names, inner)
         calls = self._expressions(showing, source_names, inner)
-        grouped_by = _grouped_by(select, source_names)
+        grouped_by = _find_grouped_sources(select, source_names)
         totals = [node for value in showing for node in _totals(value)] if grouped_by is not None else []
         group_calls = calls - self._expressions(totals, source_names, []) if grouped_by is not None else 0
         grouped = select.args.get("group") is not None
@@ -176,7 +176,7 @@ class _CostReader:
             if not isinstance(node, exp.Expr):
                 continue
             if isinstance(node, exp.Query):
-                inner.append((self.query(node), _correlated(node)))
+                inner.append((self.query(node), _is_correlated(node)))
                 continue
             calls += int(isinstance(node, exp.Anonymous | exp.AggFunc | exp.Like))
             remaining_nodes += node.iter_expressions()
@@ -200,7 +200,7 @@ def _list_sorts(expression: exp.Expr) -> list[exp.Window]:
     ]
 
 
-def _grouped_by(select: exp.Expr, source_names: list[str]) -> tuple[int, ...] | None:
+def _find_grouped_sources(select: exp.Expr, source_names: list[str]) -> tuple[int, ...] | None:
     """Return the indexes of the sources in GROUP BY; None if they are unknown."""
     group = select.args.get("group")
     if group is None or not group.expressions:
@@ -320,7 +320,7 @@ def _unwrap(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _correlated(query: exp.Expr) -> bool:
+def _is_correlated(query: exp.Expr) -> bool:
     """Return whether *query* refers to an outer query."""
     tables = (exp.Table, exp.Subquery, exp.CTE)
     inner_names = {node.alias_or_name.lower() for node in query.find_all(*tables)}

@@ -86,7 +86,7 @@ def _position(node: exp.Expr) -> int:
     return position
 
 
-def _outermost(node: exp.Expr) -> exp.Expr:
+def _find_outermost(node: exp.Expr) -> exp.Expr:
     """Return the node with the parentheses and minus signs around it."""
     while isinstance(node.parent, exp.Paren | exp.Neg):
         node = node.parent
@@ -121,7 +121,7 @@ class _Deducer:
 
     def deduce(self, node: exp.Parameter) -> Deduction:
         name, shown_name = variable_name(node), f"@{node.name}"
-        inner = _outermost(node)
+        inner = _find_outermost(node)
         parent = inner.parent
         if isinstance(parent, _COUNTS):
             return Deduction(name, _BIGINT)
@@ -166,7 +166,7 @@ class _Deducer:
 
     def other_operand(self, node: exp.Parameter) -> exp.Expr | None:
         """Return an operand next to the parameter: the first that is not an undeclared parameter itself."""
-        inner = _outermost(node)
+        inner = _find_outermost(node)
         if not isinstance(inner.parent, _TYPED):
             return None
         other_operands = [

@@ -426,18 +426,20 @@ def limit_by_count(select: exp.Expr, limit: exp.Expr, percent: bool, ties: bool)
     most = limit.expression
     if percent:
         value = exp.Anonymous(this="t_top_percent", expressions=[_count(), most.copy()])
-        counted = _without_limit(select)
+        counted = _remove_limit(select)
         counted.set("order", None)
-        most = exp.Subquery(this=exp.Select(expressions=[value], from_=exp.From(this=_derived(counted))))
+        most = exp.Subquery(
+            this=exp.Select(expressions=[value], from_=exp.From(this=_wrap_as_derived(counted)))
+        )
     if ties:
-        ranked = _without_limit(select)
+        ranked = _remove_limit(select)
         order = ranked.args["order"].copy()
         ranked.set("order", None)
         for ordered in order.expressions:
             ordered.set("this", _resolve_order_term(ordered.this, ranked.expressions))
         rank = exp.Window(this=exp.Anonymous(this="RANK"), order=order)
         ranked.set("expressions", [exp.alias_(rank, "place", quoted=True)])
-        source = _derived(ranked)
+        source = _wrap_as_derived(ranked)
         column = exp.column(exp.to_identifier("place", quoted=True))
         most = exp.Subquery(
             this=exp.Select(
@@ -453,13 +455,13 @@ def _count() -> exp.Expr:
     return exp.Count(this=exp.Star())
 
 
-def _without_limit(select: exp.Expr) -> exp.Expr:
+def _remove_limit(select: exp.Expr) -> exp.Expr:
     copied = select.copy()
     copied.set("limit", None)
     return copied
 
 
-def _derived(select: exp.Expr) -> exp.Expr:
+def _wrap_as_derived(select: exp.Expr) -> exp.Expr:
     return exp.Subquery(this=select, alias=exp.TableAlias(this=exp.to_identifier("counted", quoted=True)))
 
 

@@ -51,7 +51,7 @@ def expand_grouping_clauses(tree: exp.Expr) -> exp.Expr:
             else:
                 select.replace(expanded_query)
             continue
-        grouped = {_canonical(node) for node in group.expressions} if group is not None else None
+        grouped = {_write_canonical_text(node) for node in group.expressions} if group is not None else None
         for node in list(select.find_all(exp.Anonymous, exp.Grouping, exp.GroupingId)):
             if find_grouping_function(node) and node.find_ancestor(exp.Select) is select:
                 if grouped is None:
@@ -60,13 +60,13 @@ def expand_grouping_clauses(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
-def _canonical(node: exp.Expr) -> str:
+def _write_canonical_text(node: exp.Expr) -> str:
     while isinstance(node, exp.Paren):
         node = node.this
     return node.copy().transform(bare_column).sql(dialect="tsql").lower()
 
 
-def _cells(node: exp.Expr) -> list[exp.Expr]:
+def _list_cells(node: exp.Expr) -> list[exp.Expr]:
     if isinstance(node, exp.Tuple):
         return list(node.expressions)
     return [node.this] if isinstance(node, exp.Paren) else [node]
@@ -91,14 +91,14 @@ def _sets(group: exp.Expr) -> Sets:
 
 def _expand_grouping(node: exp.Expr) -> Sets:
     if isinstance(node, exp.Rollup | exp.Cube):
-        return _combine_units(isinstance(node, exp.Cube), [_cells(part) for part in node.expressions])
+        return _combine_units(isinstance(node, exp.Cube), [_list_cells(part) for part in node.expressions])
     if isinstance(node, exp.GroupingSets):
         return [expressions for part in node.expressions for expressions in _expand_part(part)]
     return [[node]]
 
 
 def _expand_part(part: exp.Expr) -> Sets:
-    return _expand_grouping(part) if isinstance(part, MULTIPLE_GROUPINGS) else [_cells(part)]
+    return _expand_grouping(part) if isinstance(part, MULTIPLE_GROUPINGS) else [_list_cells(part)]
 
 
 def _combine_units(is_cube: bool, units: Sets) -> Sets:
@@ -122,9 +122,9 @@ def _evaluate_grouping(node: exp.Expr, everything: set[str], grouped_columns: se
     """
     number = 0
     for index, argument in enumerate(node.expressions, start=1):
-        if _canonical(argument) not in everything:
+        if _write_canonical_text(argument) not in everything:
             raise SqlError(8161, index, find_grouping_function(node))
-        number = 2 * number + int(_canonical(argument) not in grouped_columns)
+        number = 2 * number + int(_write_canonical_text(argument) not in grouped_columns)
     return exp.Literal.number(number)
 
 
@@ -147,7 +147,7 @@ def _expand_grouping_sets(select: exp.Select, sets: Sets) -> exp.Select:
     for key in _OUTSIDE:
         outer.set(key, select.args.get(key))
         select.set(key, None)
-    all_columns = {_canonical(column) for expressions in sets for column in expressions}
+    all_columns = {_write_canonical_text(column) for expressions in sets for column in expressions}
     copies = [
         _copy_for_grouping_set(select, [*values, *hidden], all_columns, expressions) for expressions in sets
     ]
@@ -184,7 +184,7 @@ def _copy_for_grouping_set(
 ) -> exp.Select:
     """Return the SELECT of one grouping set. Columns outside the set are NULL."""
     new_select = select.copy()
-    set_columns = {_canonical(column) for column in grouping_set}
+    set_columns = {_write_canonical_text(column) for column in grouping_set}
     expressions = [_adapt_to_grouping_set(value.copy(), everything, set_columns) for value in values]
     row_count = exp.alias_(exp.Count(this=exp.Star()), "n")  # a grouping over nothing returns one row
     new_select.set(
@@ -206,7 +206,7 @@ def _adapt_to_grouping_set(node: exp.Expr, everything: set[str], grouped_columns
     is_aggregate = isinstance(node, exp.Anonymous) and str(node.this).lower() in AGGREGATES
     if is_aggregate or isinstance(node, exp.AggFunc | exp.Query | exp.Literal):
         return node
-    key = _canonical(node)
+    key = _write_canonical_text(node)
     if key in everything:
         return node if key in grouped_columns else exp.Null()
     for child in list(node.iter_expressions()):

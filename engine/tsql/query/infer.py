@@ -39,8 +39,8 @@ from engine.tsql.scalars.types import (
     check_conversion,
     check_type_text,
     common,
+    infer_literal_type,
     nvarchar,
-    of_literal,
     type_of,
     varchar,
     variant_of,
@@ -57,7 +57,7 @@ def _infer_literal(binder: Binder, node: exp.Expr) -> Kind:
         if math.isinf(float(name)):
             raise SqlError(168, name, 8)
         return FLOAT
-    return of_literal(name)
+    return infer_literal_type(name)
 
 
 def _infer_national(binder: Binder, node: exp.Expr) -> Kind:

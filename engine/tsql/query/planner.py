@@ -122,7 +122,7 @@ def check_columns(text: str, line: int) -> None:
         raise SqlSyntaxError(problem.line + line - 1, problem.number, *problem.parameters) from None
 
 
-def without_cursor_options(text: str) -> str:
+def remove_cursor_options(text: str) -> str:
     """Return the SELECT of a cursor without FOR READ ONLY or FOR UPDATE."""
     level, begins = 0, len(text)
     tokens = tokens_of(text)
@@ -351,7 +351,7 @@ def check_version(tokens: Sequence[Token], version: int) -> None:
         if version < 2008 and token.upper in TYPES and _is_type(tokens, index):
             raise SqlSyntaxError(token.line, 243, token.text)
         if before == "OFFSET" and index > 1 and token.kind in ("number", "variable"):
-            raise no_offset(token.line, tokens[index - 1].text, tokens[index:])
+            raise create_offset_error(token.line, tokens[index - 1].text, tokens[index:])
         if token.upper == "ORDER" and open_brackets and open_brackets[-1] in _WINDOW_AGGREGATES:
             raise SqlSyntaxError(token.line, 102, token.text)
         if token.upper in ("ROWS", "RANGE") and open_brackets and open_brackets[-1].endswith(" OVER"):
@@ -371,7 +371,7 @@ _PARTS_OF_2008: Final = frozenset(
 """Parts of dates since 2008. Documented [DOC: DATEPART]."""
 
 
-def no_offset(line: int, near_text: str, following_tokens: Sequence[Token]) -> SqlSyntaxError:
+def create_offset_error(line: int, near_text: str, following_tokens: Sequence[Token]) -> SqlSyntaxError:
     """Return 102 for OFFSET. If FETCH follows, it counts as that of a cursor: 153."""
     problem = SqlSyntaxError(line, 102, near_text)
     for before, token in pairwise(following_tokens):

@@ -101,7 +101,7 @@ def _name_columns_inside(source: exp.Expr) -> None:
     names = [column.name for column in alias.columns]
     inner = source if isinstance(source, exp.Values) else source.this
     if isinstance(inner, exp.Values):
-        inner = as_selects(inner)
+        inner = rewrite_values_as_selects(inner)
     first = inner
     while isinstance(first, exp.SetOperation):
         first = first.this
@@ -126,7 +126,7 @@ ROWS_AS_SELECTS_MAX: Final = 100
 """Maximum number of VALUES rows that become separate SELECTs. SQLite joins at most 200; more rows use its VALUES."""
 
 
-def as_selects(values: exp.Values) -> exp.Expr:
+def rewrite_values_as_selects(values: exp.Values) -> exp.Expr:
     """Rewrite VALUES (1, 2), (3, 4) as SELECT 1, 2 UNION ALL SELECT 3, 4. The first row names the columns."""
     rows = [cells(row) for row in values.expressions]
     has_many_rows = len(rows) > ROWS_AS_SELECTS_MAX
@@ -197,13 +197,13 @@ def _pivot(source: exp.Expr, pivot: exp.Expr) -> None:
         raise UnsimulatedFeatureError("PIVOT of COUNT(*)")
     _check_size(source, fields[0].expressions, copies=1)
     groups = [name for name in names if name.lower() not in (key.lower(), value.name.lower())]
-    expressions: list[exp.Expr] = [_quoted(name) for name in groups]
+    expressions: list[exp.Expr] = [_create_quoted_column(name) for name in groups]
     for pivot_value in fields[0].expressions:
         text = pivot_value.alias_or_name
         aggregate = aggregates[0].copy()
         case = exp.Case(
-            this=exp.Collate(this=_as_text(key), expression=exp.var("tsql")),
-            ifs=[exp.If(this=exp.Literal.string(text), true=_quoted(value.name))],
+            this=exp.Collate(this=_create_text(key), expression=exp.var("tsql")),
+            ifs=[exp.If(this=exp.Literal.string(text), true=_create_quoted_column(value.name))],
         )
         aggregate.find(exp.Column).replace(case)
         expressions.append(exp.alias_(aggregate, text, quoted=True))
@@ -216,11 +216,11 @@ def _check_size(source: exp.Expr, names: Sequence[object], copies: int) -> None:
         raise SqlError(8623)
 
 
-def _as_text(name: str) -> exp.Expr:
-    return exp.Anonymous(this="text", expressions=[_quoted(name)])
+def _create_text(name: str) -> exp.Expr:
+    return exp.Anonymous(this="text", expressions=[_create_quoted_column(name)])
 
 
-def _quoted(name: str) -> exp.Expr:
+def _create_quoted_column(name: str) -> exp.Expr:
     return exp.column(exp.to_identifier(name, quoted=True))
 
 
@@ -233,7 +233,7 @@ def _replace_source(
     inner.set("alias", exp.TableAlias(this=exp.to_identifier("pivoted", quoted=True)))
     select = exp.Select(expressions=projections, from_=exp.From(this=inner))
     if groups:
-        select.set("group", exp.Group(expressions=[_quoted(name) for name in groups]))
+        select.set("group", exp.Group(expressions=[_create_quoted_column(name) for name in groups]))
     alias = pivot.alias or source.alias
     source.replace(
         exp.Subquery(
@@ -267,12 +267,14 @@ def _unpivot(source: exp.Expr, pivot: exp.Expr) -> None:
         parts.append(
             exp.Select(
                 expressions=[
-                    *(_quoted(column_name) for column_name in remaining),
+                    *(_create_quoted_column(column_name) for column_name in remaining),
                     exp.alias_(exp.Literal.string(name), key, quoted=True),
-                    exp.alias_(_quoted(name), value, quoted=True),
+                    exp.alias_(_create_quoted_column(name), value, quoted=True),
                 ],
                 from_=exp.From(this=inner),
-                where=exp.Where(this=exp.Not(this=exp.Is(this=_quoted(name), expression=exp.Null()))),
+                where=exp.Where(
+                    this=exp.Not(this=exp.Is(this=_create_quoted_column(name), expression=exp.Null()))
+                ),
             )
         )
     union = parts[0]
@@ -374,7 +376,7 @@ def _count_levels(
 def convert_insert_values(values: exp.Values) -> exp.Expr:
     """Convert the VALUES of an INSERT to a query."""
     if len(values.expressions) <= ROWS_AS_SELECTS_MAX:
-        return as_selects(values)
+        return rewrite_values_as_selects(values)
     names = [
         exp.to_identifier(f"c{index}", quoted=True) for index in range(len(values.expressions[0].expressions))
     ]

@@ -216,10 +216,10 @@ class ScratchDatabase:
                 self._register(name, function, function)
         for name, function in CULTURED.items():
             if FUNCTION_VERSIONS.get(name, 0) <= context.version:
-                self._register(name, function, partial(_with_culture, self, function))
+                self._register(name, function, partial(_call_with_culture, self, function))
         for name, function in CONTEXT_FUNCTIONS.items():
             if FUNCTION_VERSIONS.get(name, 0) <= context.version:
-                self._register(name, function, partial(_with_context, self, function))
+                self._register(name, function, partial(_call_with_context, self, function))
         for count in (2, 3):
             guarded = self._keep_exceptions(evaluate_like, search_work)
             self._connection.create_function("like", count, guarded, deterministic=True)
@@ -293,7 +293,7 @@ class ScratchDatabase:
         finally:
             self._connection.set_authorizer(None)
             for key in filled:
-                self._connection.execute(f"DROP TABLE IF EXISTS {_quoted(key)}")
+                self._connection.execute(f"DROP TABLE IF EXISTS {_quote(key)}")
         self._meter.charge(0)  # long texts may have exceeded the limit
         return names, rows
 
@@ -319,8 +319,8 @@ class ScratchDatabase:
         columns, source = self._fetch(ref)
         if any(name.lower() == ROW_ID for name, _ in columns):
             raise UnsimulatedFeatureError(f"a column named {ROW_ID}")
-        declared = ", ".join(f"{_quoted(name)} {_affinity(kind)}" for name, kind in columns)
-        self._connection.execute(f"CREATE TABLE {_quoted(ref.key)} ({declared})")
+        declared = ", ".join(f"{_quote(name)} {_affinity(kind)}" for name, kind in columns)
+        self._connection.execute(f"CREATE TABLE {_quote(ref.key)} ({declared})")
         return columns, source
 
     def _columns_read(self, plan: QueryPlan, parameters: dict[str, Scalar]) -> dict[str, set[str]]:
@@ -362,7 +362,7 @@ class ScratchDatabase:
             if name in kinds and kinds[name].is_long:
                 rows = [(*row[:place], convert(row[place], kinds[name]), *row[place + 1 :]) for row in rows]
         marks = ", ".join("?" * len(names))
-        into = f"{_quoted(key)} ({', '.join(map(_quoted, names))})"
+        into = f"{_quote(key)} ({', '.join(map(_quote, names))})"
         self._connection.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)
         sizes.add(key, names, rows)
 
@@ -451,11 +451,11 @@ FORGIVEN: Final = {8134: 3607, 8115: 3606, 220: 3606, 232: 3606}
 """Arithmetic error -> warning that replaces it. Documented [DOC: SET ARITHABORT]."""
 
 
-def _with_culture(scratch: ScratchDatabase, function: Call, *arguments: Scalar) -> Scalar:
+def _call_with_culture(scratch: ScratchDatabase, function: Call, *arguments: Scalar) -> Scalar:
     return function(settings_of(scratch.context.session.options).culture, *arguments)
 
 
-def _with_context(scratch: ScratchDatabase, function: Call, *arguments: Scalar) -> Scalar:
+def _call_with_context(scratch: ScratchDatabase, function: Call, *arguments: Scalar) -> Scalar:
     return function(scratch.context, *arguments)
 
 
@@ -504,7 +504,7 @@ def _value(name: str, values: Callable[[str], Scalar]) -> Scalar:
     return number_of(name.removeprefix(LITERAL)) if name.startswith(LITERAL) else values(name)
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -530,12 +530,12 @@ def _affinity(kind: str) -> str:
 _Make = Callable[["re.Match[str]", QueryPlan], "SqlError | UnsimulatedFeatureError"]
 
 
-def _no_column(match: re.Match[str], plan: QueryPlan) -> SqlError:
+def _create_column_error(match: re.Match[str], plan: QueryPlan) -> SqlError:
     name = match[1].replace("`", "")
     return SqlError(4104, name) if "." in name else SqlError(207, name)
 
 
-def _no_function(match: re.Match[str], plan: QueryPlan) -> SqlError | UnsimulatedFeatureError:
+def _create_function_error(match: re.Match[str], plan: QueryPlan) -> SqlError | UnsimulatedFeatureError:
     name = match[1]
     written_name = dict(plan.functions).get(name)
     plain_name = (written_name or name).lower().removeprefix("t_").removeprefix("sys.")
@@ -548,7 +548,7 @@ def _no_function(match: re.Match[str], plan: QueryPlan) -> SqlError | Unsimulate
     return SqlError(195, name.removeprefix("t_"), "built-in function name")
 
 
-def _no_position(match: re.Match[str], plan: QueryPlan) -> SqlError:
+def _raise_position_error(match: re.Match[str], plan: QueryPlan) -> SqlError:
     """Raise 108 with the number for an ORDER BY position beyond the columns."""
     terms = plan.sql.rpartition("ORDER BY")[2].split(",")
     place = int(match[1]) - 1
@@ -557,9 +557,9 @@ def _no_position(match: re.Match[str], plan: QueryPlan) -> SqlError:
 
 
 COMPLAINTS: Final[tuple[tuple[str, _Make], ...]] = (
-    (r"no such column: (.+)", _no_column),
+    (r"no such column: (.+)", _create_column_error),
     (r"ambiguous column name: (?:.*\.)?(.+)", lambda match, plan: SqlError(209, match[1])),
-    (r"no such function: (.+)", _no_function),
+    (r"no such function: (.+)", _create_function_error),
     (r"wrong number of arguments to function (\w+)", lambda match, plan: SqlError(174, match[1].lower(), 1)),
     (r"SELECTs to the left and right of .* do not have the same number", lambda match, plan: SqlError(205)),
     (r"sub-select returns \d+ columns", lambda match, plan: SqlError(116)),
@@ -577,6 +577,6 @@ COMPLAINTS: Final[tuple[tuple[str, _Make], ...]] = (
         lambda match, plan: SqlError(8623),
     ),
     (r"too big|out of memory", lambda match, plan: SqlError(8152)),
-    (r"(\d+)\w\w ORDER BY term (?:out of range|does not match)", _no_position),
+    (r"(\d+)\w\w ORDER BY term (?:out of range|does not match)", _raise_position_error),
     (r"integer overflow|too large to convert", lambda match, plan: SqlError(8115, "expression", "bigint")),
 )

@@ -9,7 +9,7 @@ from sqlglot.errors import UnsupportedError
 
 from engine.generators import run_to_completion
 from engine.messages import SqlError
-from engine.tsql.batches.work import ResultCache, ResumableComputation, remembered
+from engine.tsql.batches.work import ResultCache, ResumableComputation, cache_by_text
 from engine.tsql.language.lexer import SqlSyntaxError, tokens_of
 from engine.tsql.query import forms, syntax_normalization
 from engine.tsql.query.bind import refuse_order
@@ -84,7 +84,7 @@ its text.
 """
 
 
-@remembered(TREES_KEPT)
+@cache_by_text(TREES_KEPT)
 def parse_query(text: str) -> exp.Expr:
     """Return the tree of a query, which the caller must not change."""
     tree = read_query(syntax_normalization.preprocess_text(text))

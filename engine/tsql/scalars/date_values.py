@@ -68,12 +68,12 @@ class DateTimeValue(NamedTuple):
         return datetime.combine(self.date, datetime.min.time()) + timedelta(microseconds=self.ticks // 10)
 
 
-def of_total(total: int, offset: int | None = None) -> DateTimeValue:
+def build_from_total(total: int, offset: int | None = None) -> DateTimeValue:
     """Build a value from units of 100 ns since the year 1."""
     return DateTimeValue(total // DAY, total % DAY, offset)
 
 
-def of_datetime(moment: datetime) -> DateTimeValue:
+def build_from_datetime(moment: datetime) -> DateTimeValue:
     """Build a value from a datetime."""
     seconds = moment.hour * 3600 + moment.minute * 60 + moment.second
     return DateTimeValue(moment.toordinal(), seconds * TICKS_PER_S + moment.microsecond * 10)
@@ -252,15 +252,15 @@ def fit_to_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:
         return DateTimeValue(moment.day)
     if name == "datetime":
         thirds = (moment.ticks * 300 * 2 + TICKS_PER_S) // (2 * TICKS_PER_S)
-        moment = of_total(moment.day * DAY + _old_ticks(thirds))
+        moment = build_from_total(moment.day * DAY + _old_ticks(thirds))
     elif name == "smalldatetime":
         minute = 60 * TICKS_PER_S
-        seconds_30 = (_as_datetime_ticks(moment.ticks) + minute // 2) // minute * minute
-        moment = of_total(moment.day * DAY + seconds_30)
+        seconds_30 = (_to_datetime_ticks(moment.ticks) + minute // 2) // minute * minute
+        moment = build_from_total(moment.day * DAY + seconds_30)
     elif name in SCALED:
         unit = TICKS_OF_DIGIT[kind.scale]
         total = (moment.total + unit // 2) // unit * unit
-        moment = of_total(total, moment.offset)
+        moment = build_from_total(total, moment.offset)
         if name == "time":
             moment = DateTimeValue(EPOCH, moment.ticks)
         elif name == "datetimeoffset":
@@ -274,7 +274,7 @@ def fit_to_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:
     return moment
 
 
-def _as_datetime_ticks(ticks: int) -> int:
+def _to_datetime_ticks(ticks: int) -> int:
     """Round to a thousandth of a second and add one.
 
     Rounding to minutes then takes 29.998 s down and 29.999 s up, as for a datetime in between.
@@ -371,7 +371,7 @@ def text_of(
     if kind.name == "date":
         clock_form = ""
     if style == 127 and kind.name == "datetimeoffset":
-        moment = of_total(moment.utc, moment.offset)  # Z means UTC
+        moment = build_from_total(moment.utc, moment.offset)  # Z means UTC
     pieces = _pieces(moment, kind, culture, long)
     if style in (126, 127) and kind.name in OLD_MOMENTS and not moment.ticks % TICKS_PER_S:
         clock_form = "{hh}:{mi}:{ss}"

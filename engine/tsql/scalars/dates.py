@@ -184,7 +184,7 @@ def _hold_in_range(total: int, offset: int | None, kind: SqlType) -> str:
     last_day = date_values.LAST_DAYS.get(kind.name, date_values.LAST_DAY)
     if not first_day * DAY <= total < (last_day + 1) * DAY:
         raise SqlError(517, kind.name)
-    return hold(date_values.fit_to_type(date_values.of_total(total, offset), kind), kind)
+    return hold(date_values.fit_to_type(date_values.build_from_total(total, offset), kind), kind)
 
 
 def datediff(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> Scalar:
@@ -254,7 +254,7 @@ def switch_offset(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
         return None
     moment, minutes = moment_of(value, _OFFSET_KIND, culture), _minutes_of(zone, "switchoffset")
     local = moment.utc + minutes * 60 * TICKS_PER_S
-    return MARK + date_values.format_body(date_values.of_total(local, minutes), _OFFSET_KIND)
+    return MARK + date_values.format_body(date_values.build_from_total(local, minutes), _OFFSET_KIND)
 
 
 def to_datetimeoffset(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
@@ -387,14 +387,14 @@ def _make_from_parts(kind: str) -> Callable[..., Scalar]:
         scale = numbers.pop() if scaled else 0
         type_ = SqlType(kind, scale=scale)
         try:
-            return hold(date_values.fit_to_type(_from_parts(kind, numbers, scale), type_), type_)
+            return hold(date_values.fit_to_type(_build_from_parts(kind, numbers, scale), type_), type_)
         except (ValueError, OverflowError):
             raise SqlError(289, kind) from None
 
     return make
 
 
-def _from_parts(kind: str, numbers: list[int], scale: int) -> DateTimeValue:
+def _build_from_parts(kind: str, numbers: list[int], scale: int) -> DateTimeValue:
     if not 0 <= scale <= 7:
         raise ValueError
     clock = [0, 0, 0, 0] if kind == "date" else numbers[-4:] if kind == "time" else numbers[3:7]
@@ -486,7 +486,7 @@ def at_time_zone(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
     except OverflowError:
         raise SqlError(517, "datetimeoffset") from None
     minutes = int((local_time.utcoffset() or timedelta()).total_seconds() // 60)
-    local_moment = date_values.of_datetime(datetime.combine(local_time.date(), local_time.time()))
+    local_moment = date_values.build_from_datetime(datetime.combine(local_time.date(), local_time.time()))
     local_moment = local_moment._replace(ticks=local_moment.ticks + rest_ticks, offset=minutes)
     scale = _SCALES.get(kind.name, kind.scale)
     return MARK + date_values.format_body(local_moment, SqlType("datetimeoffset", scale=scale))

@@ -82,7 +82,7 @@ def units(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _first_unit(text: str) -> int:
+def _read_first_code_unit(text: str) -> int:
     return int.from_bytes(text[0].encode("utf-16-le", "surrogatepass")[:2], "little")
 
 
@@ -475,7 +475,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "char": strict(lambda number: chr(to_integer(number)) if 0 <= to_integer(number) < 256 else None),
     "nchar": strict(lambda number: chr(to_integer(number)) if 0 < to_integer(number) < 0xD800 else None),
     "ascii": strict(lambda value: code_page(to_text(value)[0])[0] if to_text(value) else None),
-    "unicode": strict(lambda value: _first_unit(to_text(value)) if to_text(value) else None),
+    "unicode": strict(lambda value: _read_first_code_unit(to_text(value)) if to_text(value) else None),
     "parsename": _parsename,
     "isnumeric": _isnumeric,
     "sql_variant_property": _variant_property,

@@ -119,7 +119,7 @@ def _letters_in(class_text: str) -> str:
     return "".join(chr(code) for first, last in ranges for code in range(ord(first), ord(last)))
 
 
-def _by_letter() -> dict[str, str]:
+def _list_accents_by_letter() -> dict[str, str]:
     base_letters: dict[str, str] = {}
     for char in map(chr, range(0xC0, 0x180)):
         plain_letter = unicodedata.normalize("NFD", char)[0].lower()
@@ -128,7 +128,7 @@ def _by_letter() -> dict[str, str]:
     return base_letters
 
 
-_ACCENTED: Final = _by_letter()
+_ACCENTED: Final = _list_accents_by_letter()
 """Letter -> letters that follow it in the collation. For example, é is between e and f [DOC: LIKE]."""
 
 

@@ -138,7 +138,7 @@ def _add_days(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
     total = (first + second if sign == "+" else first - second) + EPOCH * DAY
     if not DAY <= total < (date_values.LAST_DAY + 1) * DAY:
         raise SqlError(517, kind.name)
-    return hold(date_values.fit_to_type(date_values.of_total(total), kind), kind)
+    return hold(date_values.fit_to_type(date_values.build_from_total(total), kind), kind)
 
 
 def joined(kind: Scalar, *parts: Scalar) -> Scalar:
@@ -226,7 +226,7 @@ def _mod(a: Scalar, b: Scalar) -> Scalar:
     return rest_value if left >= 0 else -rest_value
 
 
-def _bits(sign: str) -> Callable[[Scalar, Scalar], Scalar]:
+def _make_bit_operator(sign: str) -> Callable[[Scalar, Scalar], Scalar]:
     def work(a: Scalar, b: Scalar) -> Scalar:
         return (
             None if a is None or b is None else _INTEGER_OPERATORS[sign](int(to_number(a)), int(to_number(b)))
@@ -393,9 +393,9 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "mul": _mul,
     "div": _div,
     "mod": _mod,
-    "and": _bits("&"),
-    "or": _bits("|"),
-    "xor": _bits("^"),
+    "and": _make_bit_operator("&"),
+    "or": _make_bit_operator("|"),
+    "xor": _make_bit_operator("^"),
     "abs": _make_exact_function(Decimal.copy_abs, abs),
     "sign": _numeric(_sign),
     "floor": _make_exact_function(lambda value: value.to_integral_value(ROUND_FLOOR), math.floor),

@@ -168,7 +168,7 @@ def numeric(precision: int, scale: int) -> SqlType:
     return SqlType("numeric", precision=max(1, precision), scale=scale)
 
 
-def of_literal(text: str) -> SqlType:
+def infer_literal_type(text: str) -> SqlType:
     """Return the type of a number literal without an exponent. Raises 1007 for too many digits."""
     whole_part, _, part = text.partition(".")
     digits = whole_part.lstrip("0") + part
@@ -337,7 +337,7 @@ def arithmetic(sign: str, a: SqlType, b: SqlType) -> SqlType:
         raise SqlError(8117, a.name, name) if a.name == b.name else SqlError(402, a.name, b.name, name)
     top = higher(a, b)
     if top.name in DECIMALS:
-        return _exact(sign, _as_number(a, top), _as_number(b, top))
+        return _exact(sign, _choose_number_type(a, top), _choose_number_type(b, top))
     if top.name in FLOATS and sign == "%":
         raise SqlError(402, a.name, b.name, name)
     if a.name == b.name == "bit":
@@ -350,7 +350,7 @@ _SIGNS: Final = {
 }  # fmt: skip
 
 
-def _as_number(kind: SqlType, other_type: SqlType) -> SqlType:
+def _choose_number_type(kind: SqlType, other_type: SqlType) -> SqlType:
     """Return the numeric type of *kind*. A text next to a number is read as *other_type*."""
     return kind if kind.is_number else other_type
 
@@ -543,7 +543,7 @@ def code_page(text: str) -> bytes:
     return codecs.charmap_encode(text, "replace", _ENCODING)[0]
 
 
-def from_code_page(raw: bytes) -> str:
+def decode_code_page(raw: bytes) -> str:
     """Return the text of bytes in that code page."""
     return codecs.charmap_decode(raw, "replace", _CODE_PAGE)[0]
 

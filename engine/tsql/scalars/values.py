@@ -32,10 +32,10 @@ from engine.tsql.scalars.types import (
     WIDE,
     SqlType,
     code_page,
-    from_code_page,
+    decode_code_page,
     guid_bytes,
     guid_text,
-    of_literal,
+    infer_literal_type,
     remove_marks,
     type_of,
 )
@@ -231,7 +231,7 @@ def exact(value: Scalar, source: SqlType | None = None) -> Decimal:
 
 def number_of(text: str) -> Scalar:
     """Parse a number literal with a decimal point, an exponent or many digits."""
-    kind = FLOAT if "e" in text.lower() else of_literal(text)
+    kind = FLOAT if "e" in text.lower() else infer_literal_type(text)
     return types.encode_decimal(Decimal(text)) if kind.is_long else float(text)
 
 
@@ -331,7 +331,7 @@ def _bytes_of(value: Scalar, style: int | None, source: SqlType | None) -> bytes
 
 def stamp(moment: datetime) -> str:
     """Return a stored datetime, rounded to .000, .003 or .007 s."""
-    return hold(date_values.fit_to_type(date_values.of_datetime(moment), DATETIME), DATETIME)
+    return hold(date_values.fit_to_type(date_values.build_from_datetime(moment), DATETIME), DATETIME)
 
 
 def hold(moment: DateTimeValue, kind: SqlType) -> str:
@@ -357,7 +357,7 @@ def moment_of(
         first_day = date_values.FIRST_DAYS.get(kind.name, 1)
         if not first_day * DAY <= total < (date_values.LAST_DAY + 1) * DAY:
             raise SqlError(8115, "expression", "datetime")
-        return date_values.of_total(total)
+        return date_values.build_from_total(total)
     if not isinstance(value, str):
         raise SqlError(241)
     if value.startswith(MARK):
@@ -426,7 +426,7 @@ def format_as_type(
         if style in (1, 2):
             return ("0x" if style == 1 else "") + value.hex().upper()
         if not wide:
-            return from_code_page(value)
+            return decode_code_page(value)
         return remove_marks(value.decode("utf-16-le", "replace"))
     if isinstance(value, str) and value.startswith(MARK):
         kind = source if source is not None and source.is_moment else date_values.kind_of(value)

@@ -273,13 +273,13 @@ def _serialize_item(item: Item) -> str:
 
 def _evaluate_path(xml: Scalar, path: Scalar, *variables: Scalar) -> list[Item]:
     text, remaining_variables = to_text(xml), iter(variables)
-    path = VARIABLE.sub(lambda _: _quoted(next(remaining_variables)), to_text(path))
+    path = VARIABLE.sub(lambda _: _quote(next(remaining_variables)), to_text(path))
     top = _parse_fragment(text.removeprefix(NODE))
     start = top[0] if text.startswith(NODE) and len(top) else top
     return _items(start, compile_path(path), top)
 
 
-def _quoted(value: Scalar) -> str:
+def _quote(value: Scalar) -> str:
     """Return *value* as a literal of a path. A text with both kinds of quotes is not simulated and matches nothing."""
     text = "" if value is None else to_text(value)
     return f"'{text}'" if '"' in text and "'" not in text else '"' + text.replace('"', "") + '"'

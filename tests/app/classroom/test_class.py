@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from app.classroom import console
 from app.classroom.acts import LogEntry
 from app.classroom.code import Invitation
-from app.classroom.instructions import answered
+from app.classroom.instructions import list_settled
 from app.classroom.messages.codec import encode
 from app.classroom.models import ClassInstruction, ClassPart
 from app.classroom.record import ClassRecord
@@ -228,8 +228,8 @@ def test_a_refused_inject_is_reported_with_its_line() -> None:
         number=1, seat_id=1, group_name=None, tick=None, kind="inject", text="power-off NOWHERE"
     )
     tried = LogEntry(1, 100, "power-off NOWHERE", "", 1)
-    assert answered([tried], [inject]) == {1}
-    assert answered([LogEntry(1, 100, "", "", 1)], [inject]) == set(), (
+    assert list_settled([tried], [inject]) == {1}
+    assert list_settled([LogEntry(1, 100, "", "", 1)], [inject]) == set(), (
         "the board tells the truth of an older record"
     )
     assert verdict(scenario, scenario.seed, "practice", [tried])["parted"] == ""

@@ -23,7 +23,7 @@ from app.classroom import link as link_module
 from app.classroom.code import NEEDS_ADDRESS, InvalidJoinCodeError, invitation
 from app.classroom.join import JoinFailedError, take_part
 from app.classroom.link import HostLink
-from app.classroom.plan import of_text
+from app.classroom.plan import parse_plan
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import SeatLog, folder_of
 from engine.verbs.lines import parse_script
@@ -115,7 +115,7 @@ def serve_in_thread(database: Path) -> Iterator[str]:
     """Serve a class in this process, so that its constants can be changed; yield its join code."""
     text = 'scenario = "planned-failover"\nmode = "practice"\n'
     record, codes = ClassRecord(str(database), new=True), SimpleQueue[str]()
-    parts = service.new_parts(of_text(text), text, load_shipped_scenario)
+    parts = service.new_parts(parse_plan(text), text, load_shipped_scenario)
     part = service.find_or_begin_class(record, parts, None)
     assert part is not None
     reading, writing = os.pipe()

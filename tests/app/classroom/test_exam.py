@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.classroom.scenario import loaded, text_for_seat
+from app.classroom.scenario import parse_scenario, text_for_seat
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill, DrillMode, play_inputs
 from engine.drill.running.solution import play_solution
@@ -28,7 +28,7 @@ def secrets_of(scenario: Scenario) -> list[str]:
 def test_an_exam_reveals_no_answer_and_plays_the_same_run(name: str) -> None:
     scenario = load_shipped_scenario(name)
     text = text_for_seat(scenario, DrillMode.EXAM)
-    seats = loaded(text, name)
+    seats = parse_scenario(text, name)
     secrets = secrets_of(scenario)
     assert secrets
     sent = text + seats.model_dump_json().encode().decode("unicode-escape")

@@ -12,8 +12,8 @@ from app.classroom.acts import (
     TICK_MAX,
     LogEntry,
     LogMismatchError,
-    answered,
     effective,
+    list_answered_instructions,
     parse_entry,
     select_new_entries,
 )
@@ -113,8 +113,10 @@ def test_a_rewound_run_equals_one_without_the_removed_part() -> None:
     after = [LogEntry(4, 3500, SENT_BACK, "", 7), LogEntry(5, 3600, "power-on SERVER_A", "", 0)]
     log = [*before, *taken_back, *after]
     assert [one.number for one in effective(log)] == [1, 2, 4, 5]
-    assert answered(log) == {4, 7}
-    assert answered([*log, LogEntry(6, 100, SENT_BACK, "", 9)]) == {7, 9}, "what it answered may happen again"
+    assert list_answered_instructions(log) == {4, 7}
+    assert list_answered_instructions([*log, LogEntry(6, 100, SENT_BACK, "", 9)]) == {7, 9}, (
+        "what it answered may happen again"
+    )
     found = verdict(scenario, scenario.seed, "lab", log)
     straight = verdict(scenario, scenario.seed, "lab", [*before, *effective(after)])
     assert (found["sent_back"], found["state_hash"], found["done"]) == (1, straight["state_hash"], 2)

@@ -19,7 +19,7 @@ from app import cli
 from app.classroom import record as records
 from app.classroom.acts import LogEntry
 from app.classroom.models import MARK, Base, ClassInstruction, Seat
-from app.classroom.plan import of_text
+from app.classroom.plan import parse_plan
 from app.classroom.record import ClassRecord, RecordUnavailableError
 from app.classroom.service import ClassMismatchError, find_or_begin_class, new_parts
 from tests.class_process import HostProcess, Stranger, join, run_host
@@ -133,7 +133,7 @@ def test_learning_gain_is_computed_from_one_export(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record = ClassRecord(str(tmp_path / "class.sqlite"))
-    record.begin(*new_parts(of_text(PLAN), PLAN, load_shipped_scenario))
+    record.begin(*new_parts(parse_plan(PLAN), PLAN, load_shipped_scenario))
     record.keep([Seat(name=name, token_hash=name) for name in ("Ann", "Ben")], {})
     for know in ((), (1,), (1, 2)):
         for number in (1, 2):
@@ -167,7 +167,7 @@ def test_learning_gain_is_computed_from_one_export(
 
 def test_a_host_of_another_part_writes_nothing(tmp_path: Path) -> None:
     record = ClassRecord(str(tmp_path / "class.sqlite"))
-    record.begin(*new_parts(of_text(PLAN), PLAN, load_shipped_scenario))
+    record.begin(*new_parts(parse_plan(PLAN), PLAN, load_shipped_scenario))
     seat = Seat(name="Ann", token_hash="x")
     record.keep([seat], {})
     old = record.select_part(1)
@@ -182,12 +182,12 @@ def test_a_host_of_another_part_writes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_class_is_identified_by_its_plan(tmp_path: Path) -> None:
-    plan, record = of_text(PLAN), ClassRecord(str(tmp_path / "class.sqlite"))
+    plan, record = parse_plan(PLAN), ClassRecord(str(tmp_path / "class.sqlite"))
     assert find_or_begin_class(record, new_parts(plan, PLAN, load_shipped_scenario), plan) is not None
     assert find_or_begin_class(record, new_parts(plan, PLAN, load_shipped_scenario), plan) is not None, (
         "drawn seeds are drawn once"
     )
-    other = of_text(PLAN.replace("77", "78"))
+    other = parse_plan(PLAN.replace("77", "78"))
     with pytest.raises(ClassMismatchError):
         find_or_begin_class(record, new_parts(other, PLAN, load_shipped_scenario), other)
     record.close()
@@ -292,7 +292,7 @@ scenario = "ag-lab"
 
 
 def test_a_plan_with_parts_needs_no_scenario_at_the_top_level() -> None:
-    assert [one.scenario for one in of_text(PARTS_ALONE).parts()] == ["lab", "ag-lab"]
+    assert [one.scenario for one in parse_plan(PARTS_ALONE).parts()] == ["lab", "ag-lab"]
 
 
 @pytest.mark.parametrize(
@@ -306,4 +306,4 @@ def test_a_plan_with_parts_needs_no_scenario_at_the_top_level() -> None:
 )
 def test_a_part_without_scenario_or_mode_is_refused(text: str) -> None:
     with pytest.raises(ValidationError, match="Field required"):
-        of_text(text)
+        parse_plan(text)

@@ -21,7 +21,7 @@ from app import cli
 from app.classroom.acts import LogEntry
 from app.classroom.debrief import Log, review_seat
 from app.classroom.models import ClassInstruction, Seat
-from app.classroom.plan import LessonPlan, of_text
+from app.classroom.plan import LessonPlan, parse_plan
 from app.classroom.record import ClassRecord
 from app.classroom.report import list_losses
 from app.classroom.verdict import verdict
@@ -257,7 +257,7 @@ def test_an_erased_person_is_not_named_to_others(database: Path, capsys: pytest.
     assert record.instructions()[-1].text == "seat 1 has found it"
     the_class = record.the_class()
     assert the_class is not None
-    kept = of_text(the_class.plan)
+    kept = parse_plan(the_class.plan)
     assert (kept.groups[0].people, kept.messages[0].text) == (PEOPLE[1:], "seat 1: begin")
     record.close()
 

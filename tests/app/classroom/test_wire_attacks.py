@@ -315,7 +315,7 @@ def test_half_open_and_raw_connections_delay_no_seat(host: HostProcess) -> None:
     raw = [socket.create_connection(address) for _ in range(500)]
     for number, one in enumerate(raw[:60]):
         one.sendall((b"", b"\x16\x03\x01\x02\x00", b"GET / HTTP/1.1\r\n", b"\x00" * 2_000)[number % 4])
-    secure = [certificate.of_seat().wrap_socket(one) for one in raw[60:70]]
+    secure = [certificate.create_seat_context().wrap_socket(one) for one in raw[60:70]]
     for number, wrapped in enumerate(secure):
         wrapped.sendall(
             (b"GET / HTTP/1.1\r\n", b"POST /x HTTP/1.1\r\nContent-Length: 9\r\n\r\n", b"\x00\xff")[number % 3]
@@ -362,7 +362,7 @@ def test_malformed_frames_disturb_no_seat(host: HostProcess, frame: bytes) -> No
         known = mia.asks(join(host.invited, "Mia", "q" * 32), "welcome")["acknowledged"]
         with (
             socket.create_connection((host.invited.host, host.invited.port)) as plain,
-            certificate.of_seat().wrap_socket(plain) as wrapped,
+            certificate.create_seat_context().wrap_socket(plain) as wrapped,
         ):
             wrapped.sendall(
                 b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

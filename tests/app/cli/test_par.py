@@ -13,7 +13,7 @@ import pytest
 
 from app import cli
 from app.cli import par
-from app.cli.trials import over_processes
+from app.cli.trials import distribute_search
 from app.exit_codes import AS_ASKED, UNUSABLE
 from engine.drill.par.certificate import CertificateBuilder
 from engine.drill.par.search import ParSearch
@@ -28,7 +28,7 @@ def test_two_processes_find_the_same_as_one() -> None:
     small = texts.small(('length = "5min"', 'length = "2min"'))
     rules: dict[str, Any] = {"actions_max": 2, "points_max": 3}
     one = ParSearch(small, small.seed, **rules)
-    with over_processes(small, small.seed, 2) as spread:
+    with distribute_search(small, small.seed, 2) as spread:
         two = ParSearch(small, small.seed, spread=spread, **rules)
         for search in (one, two):
             for _ in search.steps():

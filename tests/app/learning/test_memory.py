@@ -8,7 +8,7 @@ import pytest
 
 from app.learning.memory import INTERVAL_DAYS_MAX, WEIGHTS, PracticedRun, SkillStanding, estimate_skills
 from app.learning.next_drills import DrillCandidate, recommend_drills
-from engine.drill.judging.skills import by_key, skills, title_of
+from engine.drill.judging.skills import load_skills_by_key, skills, title_of
 from engine.drill.running.modes import DrillMode
 from tests.shipped_scenarios import DRILLS, NAMES, load_shipped_scenario
 
@@ -38,14 +38,14 @@ def quorum(*runs: PracticedRun, today: float) -> SkillStanding:
 def test_the_skill_list_has_dozens_of_skills_with_texts() -> None:
     assert 18 <= len(skills()) <= 36
     assert all(skill.title and skill.text.endswith(".") for skill in skills())
-    assert len(by_key()) == len(skills()) == len({skill.title for skill in skills()})
+    assert len(load_skills_by_key()) == len(skills()) == len({skill.title for skill in skills()})
     assert title_of("quorum") == "Quorum"
     assert title_of("my-own") == "my own"
 
 
 def test_shipped_drills_train_exactly_the_listed_skills() -> None:
     scenarios = [load_shipped_scenario(name) for name in NAMES]
-    assert {key for scenario in scenarios for key in scenario.skills} == set(by_key())
+    assert {key for scenario in scenarios for key in scenario.skills} == set(load_skills_by_key())
     assert all(load_shipped_scenario(name).skills for name in DRILLS)
 
 

@@ -382,7 +382,7 @@ def test_text_of_the_stage_is_read_from_the_back_row(
 @pytest.mark.parametrize("width", [1366, 1800])
 def test_the_buttons_of_the_stage_are_in_one_row(qtbot: QtBot, width: int) -> None:
     made = stage.FailoverStage()
-    made.setFont(theme.sized(made.font(), 1.5))
+    made.setFont(theme.resize_font(made.font(), 1.5))
     qtbot.addWidget(made)
     made.resize(width, 600)
     made.show()

@@ -82,7 +82,7 @@ def test_an_accepted_file_is_remembered_by_its_text(window: OpenWindow, profile:
     window.show_home()
     window.open_file(str(file))
     assert window.pages.currentWidget() is window.brief
-    (one,) = accepted_files.remembered(profile)
+    (one,) = accepted_files.list_accepted_texts(profile)
     assert (one.sha256, one.title, one.author, one.own) == (sha256(FOREIGN), "From afar", "Ada L.", False)
     file.write_text(FOREIGN.replace("lose", "keep"), encoding="utf-8")  # no longer the same file
     window.open_file(str(file))

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from app.cli.serve import of_version
+from app.cli.serve import set_version
 from app.cli.terms import UsageError
 from app.files import scenario_files
 from app.serve import listener as listeners
@@ -216,7 +216,7 @@ def test_attention_packets_of_one_client_stop_nobody_else() -> None:
 
 def test_instances_can_have_different_versions() -> None:
     for name in ("lab", "ag-lab", "fci-lab"):
-        world = Drill(of_version(scenario_files.find(name).load(), 2022)).world
+        world = Drill(set_version(scenario_files.find(name).load(), 2022)).world
         assert {one.version for one in world.instances.values()} == {2022}
     with pytest.raises(UsageError, match="1999"):
-        of_version(scenario_files.find("lab").load(), 1999)
+        set_version(scenario_files.find("lab").load(), 1999)

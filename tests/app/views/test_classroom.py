@@ -77,7 +77,7 @@ def test_the_board_fits_a_small_screen_at_any_text_size(qtbot: QtBot, qapp: QApp
     before = qapp.font()
     language.use(language.PSEUDO)
     try:
-        qapp.setFont(theme.sized(before, 2.0))
+        qapp.setFont(theme.resize_font(before, 2.0))
         made = ClassBoard()
         qtbot.addWidget(made)
         made.show_code("ABCDE-FGHJK-MNPQR-STVWX@192.168.100.105:7443")

@@ -23,7 +23,9 @@ from app.views.editor.timeline_entries import (
     Path,
     Scale,
     TimelineEntry,
-    dragged,
+    add_fault,
+    describe_entry,
+    drag_spot,
     find_grip,
     flow,
     format_time,
@@ -31,9 +33,7 @@ from app.views.editor.timeline_entries import (
     move_entry,
     nudge_spot,
     read_plan,
-    spoken,
     spread_out,
-    with_fault,
 )
 from app.views.editor.timeline_view import TimelineView
 
@@ -153,7 +153,7 @@ def test_without_a_length_the_axis_extends_beyond_the_last_fault() -> None:
 )
 def test_an_invalid_timeline_is_read_without_an_error(text: str) -> None:
     plan = read_plan(text)
-    assert all(spoken(entry) for entry in plan.entries)
+    assert all(describe_entry(entry) for entry in plan.entries)
     assert not any(entry.movable for entry in plan.faults)
 
 
@@ -172,7 +172,7 @@ def test_names_are_offered_by_kind() -> None:
 
 
 def test_an_entry_is_described_in_words() -> None:
-    said = [spoken(entry) for entry in read_plan(TEXT).entries]
+    said = [describe_entry(entry) for entry in read_plan(TEXT).entries]
     assert said[0] == "At 0:30: hang SERVER_B"
     assert said[2] == "Between 4:00 and 5:00: cut SERVER_A SERVER_B"
     assert said[3] == "When Sales serves on SERVER_B, 10 s later: power-on SERVER_A"
@@ -227,7 +227,7 @@ def test_a_missing_delay_is_added() -> None:
 
 def test_an_inline_timeline_is_not_extended() -> None:
     with pytest.raises(ScenarioEditError):
-        with_fault('timeline = [{at = 3, do = "x"}]', {"at": 4}, "hang A", "")
+        add_fault('timeline = [{at = 3, do = "x"}]', {"at": 4}, "hang A", "")
 
 
 # --- geometry, without Qt -----------------------------------------------------------------------------------
@@ -300,7 +300,7 @@ def test_a_drag_snaps_and_stays_within_the_axis(
     part: str, by_s: float, expected: tuple[float, float]
 ) -> None:
     lasts = expected[1] - expected[0]
-    assert dragged((42.0, 62.0), part, by_s, 5.0, 100.0) == expected
+    assert drag_spot((42.0, 62.0), part, by_s, 5.0, 100.0) == expected
     assert part != WHOLE or lasts == 20.0
 
 

@@ -15,7 +15,7 @@ from app.files.summary import ScenarioSummary
 from app.view_models.start_page import Card, Filters, InterruptedRun, NextDrill
 from app.views.scenario_picker import ScenarioPicker
 from app.views.scenario_picker.page import FilterBar
-from app.views.scenario_picker.top_cards import wrapped
+from app.views.scenario_picker.top_cards import wrap_text
 from app.widgets.scroll_container import ScrollContainer
 from tests.assertions import require
 from tests.children import child
@@ -88,13 +88,13 @@ def test_text_wraps_into_fitting_lines(qapp: QApplication) -> None:
     metrics = QFontMetricsF(qapp.font())
     text = "Two endpoints have each other's role and nobody has seen it"
     width = metrics.horizontalAdvance(text) * 0.6
-    lines = wrapped(text, metrics, width, 2)
+    lines = wrap_text(text, metrics, width, 2)
     assert " ".join(lines) == text
     assert len(lines) == 2
-    (short,) = wrapped(text, metrics, width, 1)
+    (short,) = wrap_text(text, metrics, width, 1)
     assert short.endswith("…")
     assert text.startswith(short[:-1])
-    assert wrapped("", metrics, width, 2) == [""]
+    assert wrap_text("", metrics, width, 2) == [""]
     assert all(metrics.horizontalAdvance(line) <= width for line in (*lines, short))
 
 

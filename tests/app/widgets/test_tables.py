@@ -217,7 +217,7 @@ def test_row_heights_follow_the_text_size(qtbot: Any) -> None:
     qtbot.addWidget(view)
     before = view.rowHeight(0)
     for scale in (2.0, 1.0):  # as before and after a presentation
-        view.setFont(theme.sized(QApplication.font(), scale))
+        view.setFont(theme.resize_font(QApplication.font(), scale))
         assert view.rowHeight(0) == view.fontMetrics().height() + 6
     assert view.rowHeight(1) == before
 

@@ -64,7 +64,7 @@ def assert_nothing_is_lost(drill: Drill) -> None:
     assert "failed_parts" not in made, made.get("failed_parts")
     json.dumps(made, allow_nan=False)
     assert set(made["availability"]["databases"]) == set(drill.world.availability)
-    arrays = report.by_database(drill)
+    arrays = report.list_readings_by_database(drill)
     assert all(
         len(array) == len(made["readings"]["t_s"]) for each in arrays.values() for array in each.values()
     )

@@ -101,6 +101,6 @@ def test_session_ids_of_applications_end_at_the_documented_maximum() -> None:
     )
     world = build_world(load_scenario(busy, "busy.toml"), 1)
     assert connections.count(world, P) > 32_767
-    assert max(one.spid for one in connections.on_server(world, P)) == 32_767
+    assert max(one.spid for one in connections.list_connections(world, P)) == 32_767
     assert not connections.kill(world, P, 32_768)
     assert connections.kill(world, P, 32_767)

@@ -226,7 +226,7 @@ def test_a_job_name_is_case_insensitive() -> None:
 def test_the_connection_list_does_not_depend_on_the_order_of_applications() -> None:
     world = lab()
     world.clients["AAA"] = replace(world.clients["APP"], name="AAA", connected_to=M)
-    assert {one.client.name for one in connections.on_server(world, P)} == {"APP"}
+    assert {one.client.name for one in connections.list_connections(world, P)} == {"APP"}
 
 
 def test_only_its_own_clients_determine_whether_a_database_is_reachable() -> None:
@@ -255,17 +255,17 @@ def test_the_clock_moves_forward_and_is_read_as_shown() -> None:
 def test_another_cut_link_does_not_explain_a_loss() -> None:
     world = lab()
     do(world, f"power-off {P}", then_s=1.0)
-    lost = causes.of_loss(world, P, M)
+    lost = causes.find_loss_cause(world, P, M)
     do(world, f"cut {M} {W}", then_s=1.0)
-    assert causes.of_loss(world, P, M) == lost
+    assert causes.find_loss_cause(world, P, M) == lost
     assert lost[0] == "power-off"
 
 
 def test_one_connection_is_load() -> None:
     copy = lab().copies[PRINCIPAL]
     one = 1.0 / streams.workload_of(copy).connections
-    assert streams.under_load(replace(copy, scale=one))
-    assert not streams.under_load(replace(copy, scale=0.9 * one))
+    assert streams.is_under_load(replace(copy, scale=one))
+    assert not streams.is_under_load(replace(copy, scale=0.9 * one))
 
 
 # --- endpoints, files, jobs ----------------------------------------------------------------------------------
@@ -383,7 +383,7 @@ def test_a_processor_at_normal_speed_never_delays_pings() -> None:
     speeds = {1.0: False, 1.01: False, 1000.0: True}
     for factor, delayed in speeds.items():
         world.update_computer(world.computer_of(P).name, cpu_factor=factor)
-        assert network.overloaded(world, guid, P) is delayed
+        assert network.is_overloaded(world, guid, P) is delayed
 
 
 def test_lost_transactions_are_counted_as_integers() -> None:

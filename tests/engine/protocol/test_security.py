@@ -39,7 +39,7 @@ def test_encryption_follows_the_table(local: str, remote: str) -> None:
     set_endpoint(world, M, encryption=remote)
     refused = {local, remote} == {"DISABLED", "REQUIRED"}
     assert reason(world) == (security.NO_ALGORITHM if refused else "")
-    assert security.encrypted(world, P, M) is ("DISABLED" not in (local, remote))
+    assert security.is_encrypted(world, P, M) is ("DISABLED" not in (local, remote))
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_both_ends_lose_each_other_repeatedly() -> None:
     (fault,) = world.faults
     assert fault.effective_tick is not None
     assert fault.effect == f"{P} has lost {M}"
-    assert causes.of_loss(world, P, M)[0] == "flap-link"
+    assert causes.find_loss_cause(world, P, M)[0] == "flap-link"
     again = do(world, then_s=60.0)
     assert sum(event.text == f"lost {P}" and event.server == M for event in again) >= 4
 

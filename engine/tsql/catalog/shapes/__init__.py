@@ -29,6 +29,7 @@ class ColumnShape(Struct, frozen=True):
     name: str
     type: str
     since: int = 2005
+    """First version of SQL Server with the column."""
     until: int = 9999
     """Last version that has the column."""
 
@@ -38,6 +39,7 @@ class Shape(Struct, frozen=True):
 
     name: str
     since: int
+    """First version of SQL Server with the view."""
     text: str
 
 

@@ -13,8 +13,8 @@ from engine.drill.authoring.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN,
 from engine.drill.authoring.run_scenario import (
     TO_WRITE,
     ScenarioRecordingError,
-    as_toml,
     find_prompts,
+    format_toml,
     scenario_from_drill,
 )
 from engine.drill.authoring.scenario import Scenario, load_scenario
@@ -126,4 +126,4 @@ _TABLES = st.dictionaries(_TEXTS, st.one_of(_PLAIN, st.lists(_PLAIN, max_size=3)
     st.dictionaries(_TEXTS, st.one_of(_PLAIN, _TABLES, st.lists(_TABLES, min_size=1, max_size=3)), max_size=4)
 )
 def test_a_written_scenario_parses(data: dict[str, object]) -> None:
-    assert tomllib.loads(as_toml(data)) == data
+    assert tomllib.loads(format_toml(data)) == data

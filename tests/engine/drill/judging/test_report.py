@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.drill.judging.report import calibration
-from engine.drill.judging.skills import by_key, skills, title_of
+from engine.drill.judging.skills import load_skills_by_key, skills, title_of
 from engine.drill.running.solution import play_reference
 from engine.flow import COUNTERS
 from tests.engine.drill.texts import FREE, drill, run, small
@@ -184,6 +184,8 @@ def test_stated_confidence_is_calibrated() -> None:
 
 
 def test_skills_have_titles() -> None:
-    assert {skill.key: skill.title for skill in skills()} == {key: title_of(key) for key in by_key()}
+    assert {skill.key: skill.title for skill in skills()} == {
+        key: title_of(key) for key in load_skills_by_key()
+    }
     assert all(skill.title and skill.text for skill in skills())
     assert title_of("an-unknown-skill") == "an unknown skill"

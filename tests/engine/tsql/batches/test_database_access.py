@@ -52,7 +52,7 @@ def test_an_application_reads_but_cannot_write() -> None:
     assert answers(world, A, "ALTER DATABASE Sales SET READ_ONLY", 5) == []
     ask(world, f"{P}#c", "KILL 51", 2)
     ask(world, B, "ALTER DATABASE Sales SET READ_ONLY WITH ROLLBACK IMMEDIATE", 5)
-    assert [one.database for one in connections.on_server(world, P)]
+    assert [one.database for one in connections.list_connections(world, P)]
     copy = world.copies[P, "Sales"]
     assert copy.source is not None
     at = world.flow.positions(copy.source).committed_kb
