@@ -11,8 +11,9 @@ from engine.availability.commands.creation import (
     planned_failover,
 )
 from engine.availability.commands.databases import resume, suspend
-from engine.messages import Message, SqlError
+from engine.messages import SqlError
 from engine.model import World
+from engine.protocol import statements
 
 __all__ = ["alter", "create", "databases", "drop", "forced_failover", "planned_failover", "resume", "suspend"]
 
@@ -26,7 +27,7 @@ def alter(
     names: tuple[str, ...],
     replica_options: tuple[tuple[str, Options], ...],
     address: str,
-) -> list[Message]:
+) -> statements.Outcome:
     """Execute ALTER AVAILABILITY GROUP; *action* is the keyword of the statement."""
     verb, _, noun = action.partition(" ")
     if noun == "LISTENER":

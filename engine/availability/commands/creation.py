@@ -229,7 +229,7 @@ def _target(world: World, server: str, name: str) -> AvailabilityGroup:
     return group
 
 
-def planned_failover(world: World, server: str, name: str) -> list[Message]:
+def planned_failover(world: World, server: str, name: str) -> statements.Outcome:
     """Execute FAILOVER at the target, which must be synchronized.
 
     Raise 41125 with forced quorum, 41191 if the primary has a later version, 41142 unless both are
@@ -245,8 +245,7 @@ def planned_failover(world: World, server: str, name: str) -> list[Message]:
     are_synchronous = all(end is not None and end.mode is CommitMode.SYNCHRONOUS_COMMIT for end in ends)
     if not are_synchronous or not failover.ready(group, server):
         raise SqlError(41142, group.name)
-    _hand_over(world, server, group, "manual")
-    return []
+    return _hand_over(world, server, group, "manual")
 
 
 NODE_PAUSED: Final = 5070
@@ -254,7 +253,7 @@ NOT_POSSIBLE_OWNER: Final = 5015
 """System error codes with which the cluster refuses to move a group. [DOC: System Error Codes]"""
 
 
-def _hand_over(world: World, server: str, group: AvailabilityGroup, kind: str) -> None:
+def _hand_over(world: World, server: str, group: AvailabilityGroup, kind: str) -> statements.Outcome:
     """Let the cluster move the role to *server*.
 
     Raise 41018 if it refuses: the node is paused or no possible owner [DOC: PauseClusterNode; MoveClusterGroup].
@@ -275,9 +274,32 @@ def _hand_over(world: World, server: str, group: AvailabilityGroup, kind: str) -
         roles.move(world, role_node.name, role, node.name)
     else:
         roles.bring_online(world, role_node.name, role, node.name)
+    return _await_primary(world, server, group.guid)
 
 
-def forced_failover(world: World, server: str, name: str) -> list[Message]:
+FAILOVER_CHECK_S: Final = 0.1
+"""Interval in which a failover statement checks whether the replica is primary. Ours."""
+
+
+def _await_primary(world: World, server: str, guid: int) -> statements.Outcome:
+    """Wait until the group is online at *server*.
+
+    Raise 41104 if the cluster could not bring it online there. [DOC: 41104]
+    """
+    state, group = world.replicas.get((server, guid)), replicas.group_of(world, server, guid)
+    if state is not None and state.word is ReplicaWord.PRIMARY_NORMAL:
+        return []
+    if state is not None and state.pending:
+        return statements.PendingStatement(
+            world.tick + ticks(FAILOVER_CHECK_S), "availability.failover", (guid,)
+        )
+    raise SqlError(41104, group.name if group is not None else "")
+
+
+statements.COMPLETIONS["availability.failover"] = _await_primary
+
+
+def forced_failover(world: World, server: str, name: str) -> statements.Outcome:
     """Execute FORCE_FAILOVER_ALLOW_DATA_LOSS at the target, in a cluster with quorum.
 
     If no data can be lost and quorum was not forced, it becomes a planned failover. Raise 35253 for a
@@ -288,8 +310,7 @@ def forced_failover(world: World, server: str, name: str) -> list[Message]:
         if copy.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING):
             raise SqlError(35253, copy.database)
     clean = not configuration.node(world, server).config.forced and failover.ready(group, server)
-    _hand_over(world, server, group, "manual" if clean else "forced")
-    return []
+    return _hand_over(world, server, group, "manual" if clean else "forced")
 
 
 def offline(world: World, server: str, name: str) -> list[Message]:

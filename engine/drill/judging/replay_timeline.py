@@ -245,14 +245,16 @@ class Marker(Struct, frozen=True):
 
 
 def markers(events: Iterable[Event]) -> list[Marker]:
-    """Return the markers for *events*, in their order."""
-    return [marker for event in events if (marker := marker_of(event)) is not None]
+    """Return the markers for *events* by time. A command is listed when it began."""
+    found = (marker for event in events if (marker := marker_of(event)) is not None)
+    return sorted(found, key=lambda marker: marker.tick)
 
 
 def marker_of(event: Event) -> Marker | None:
     """Return the marker of an event, if any. ERRORLOG lines and traces have none: they only repeat other events."""
-    kind_and_text = _find_kind_and_text(event)
-    return None if kind_and_text is None else Marker(event.tick, *kind_and_text, event.server, event.database)
+    kind_and_text, data = _find_kind_and_text(event), event.data
+    tick = data.started_tick if isinstance(data, SqlDoneData) else event.tick
+    return None if kind_and_text is None else Marker(tick, *kind_and_text, event.server, event.database)
 
 
 def _find_kind_and_text(event: Event) -> tuple[MarkerKind, str] | None:

@@ -51,10 +51,12 @@ def sql(world: model.World, window: str, text: str, within_s: float = 1.0) -> li
 
 
 def run_statement(world: model.World, window: str, text: str, within_s: float = 1.0) -> dict[str, Any]:
+    """Return the answer of a batch, for which the world runs at least *within_s*."""
     do(world, f"sql {window} {text}")
-    return next(
-        e for e in reversed(run_until(world, world.tick / 100 + within_s)) if e.kind == "sql_done"
-    ).as_json()
+    events = run_until(world, world.tick / 100 + within_s)
+    while not any(event.kind == "sql_done" for event in events):
+        events = run_until(world, world.t_s + 1)
+    return next(event for event in reversed(events) if event.kind == "sql_done").as_json()
 
 
 def modify(world: model.World, server: str, option: str) -> None:

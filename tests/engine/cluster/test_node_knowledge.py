@@ -78,7 +78,7 @@ def test_a_planned_failover_waits_for_a_primary_that_does_not_answer() -> None:
     world = ag_lab()
     run_until(world, 10)
     lose(world, "NODE_1", "power")
-    assert say(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
+    do(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
     run_until(world, 14)
     assert primaries(world) == []
     run_until(world, 40)

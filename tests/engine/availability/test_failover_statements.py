@@ -1,0 +1,47 @@
+"""FAILOVER and FORCE_FAILOVER_ALLOW_DATA_LOSS end when the replica is primary, or with the reason why it is not.
+
+[DOC: 41104]
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engine.availability.worlds import ag_lab, do, primaries, run_until
+from tests.events import read_field
+
+
+@pytest.mark.parametrize(
+    ("server", "command"), [("NODE_2", "FAILOVER"), ("NODE_3", "FORCE_FAILOVER_ALLOW_DATA_LOSS")]
+)
+def test_the_statement_ends_when_the_replica_is_primary(server: str, command: str) -> None:
+    world = ag_lab()
+    do(world, f"sql {server} ALTER AVAILABILITY GROUP AG1 {command}")
+    events = run_until(world, 30)
+    (done,) = [event for event in events if event.kind == "sql_done"]
+    online = [event for event in events if event.kind == "role" and event.text == "RESOLVING -> PRIMARY"]
+    assert {event.server for event in online} == {server}
+    assert 0 <= done.tick - online[0].tick <= 10
+    assert [message["number"] for message in read_field(done, "messages")] == [0]
+
+
+def test_a_failover_that_fails_is_an_error() -> None:
+    world = ag_lab()
+    do(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
+    run_until(world, 1)
+    do(world, "sql NODE_2#2 REVOKE VIEW SERVER STATE FROM [NT AUTHORITY\\SYSTEM]")
+    events = run_until(world, 60)
+    (done,) = [
+        event for event in events if event.kind == "sql_done" and read_field(event, "window") == "NODE_2"
+    ]
+    assert [message["number"] for message in read_field(done, "messages")] == [41104]
+    assert primaries(world) == ["NODE_1"]
+
+
+def test_a_failover_statement_can_be_canceled_while_the_failover_continues() -> None:
+    world = ag_lab()
+    do(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
+    run_until(world, 2)
+    do(world, "cancel NODE_2")
+    run_until(world, 30)
+    assert primaries(world) == ["NODE_2"]
