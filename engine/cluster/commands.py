@@ -316,15 +316,34 @@ def _start(world: World, node: Node, role: ClusterRole) -> None:
 
 
 def stop_resource(world: World, name: str, observer: str = "") -> None:
-    """Execute Stop-ClusterResource. Resources that depend on it go offline, too, which here means the whole role.
+    """Execute Stop-ClusterResource. Resources that depend on it go offline, too; the others stay online. Known.
 
     Raises InputError for the Agent: nothing depends on it, and stopping it alone is not simulated.
     """
     node, role, resource = _resource(world, name, observer)
     if resource.kind == "SQL Server Agent":
         raise InputError(say("Not simulated: {name} alone", name=resource.name))
-    if config.read_resource_state(world, role, resource) is not ResourceState.OFFLINE:
-        roles.set_offline(world, node.name, role)
+    if config.read_resource_state(world, role, resource) is ResourceState.OFFLINE:
+        return
+    stopped = _list_dependents(role, resource)
+    staying = [
+        one.name
+        for one in role.resources
+        if one.name not in stopped and config.read_resource_state(world, role, one) is ResourceState.ONLINE
+    ]
+    roles.set_offline(world, node.name, role)
+    role = _resource(world, name, observer)[1]
+    if role.state is ResourceState.OFFLINE:
+        resources = tuple(replace(one, started=one.name in staying) for one in role.resources)
+        config.update_role(world, node.name, role.name, resources=resources)
+
+
+def _list_dependents(role: ClusterRole, resource: Resource) -> set[str]:
+    """Return the names of a resource and of all resources of its role that depend on it."""
+    found = {resource.name}
+    for _ in role.resources:
+        found |= {one.name for one in role.resources if found & set(one.needs)}
+    return found
 
 
 def start_resource(world: World, name: str, observer: str = "") -> None:

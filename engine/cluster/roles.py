@@ -377,12 +377,9 @@ def _mark_stopped(world: World, node: str, role: ClusterRole) -> None:
 
 def bring_online(world: World, node: str, role: ClusterRole, target: str | None = None) -> None:
     """Bring an offline or failed role online, on *target* or on any possible node."""
-    _bring_online(
-        world,
-        node,
-        _change(world, node, role, tried=(), failures=(), why="", way="move"),
-        (target,) if target else (),
-    )
+    resources = tuple(replace(one, started=False) for one in role.resources)
+    role = _change(world, node, role, tried=(), failures=(), why="", way="move", resources=resources)
+    _bring_online(world, node, role, (target,) if target else ())
 
 
 def _take_offline(
