@@ -80,7 +80,6 @@ def build_custom_workload(
     log_kb_per_transaction: float,
     transactions_per_s: float,
     site: Site = NEC,
-    name: str = "own figures",
 ) -> Workload:
     """Build a workload of *transactions_per_s* on *site* without mirroring.
 
@@ -94,7 +93,7 @@ def build_custom_workload(
         )
     response_s = connections / transactions_per_s - think_s
     base_workload = Workload(
-        name=name,
+        name="own figures",
         connections=connections,
         think_s=think_s,
         cpu_ms=CPU_MS,

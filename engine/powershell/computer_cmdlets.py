@@ -97,8 +97,8 @@ def resolve_name(world: World, node: str, call: CmdletCall, piped: PipelineTable
     return PipelineTable("names", ("Name", "Type", "TTL", "Section", "IPAddress"), rows)
 
 
-def _read_folder(call: CmdletCall, position: int) -> str:
-    path = call.value("path", position).rstrip("\\")
+def _read_folder(call: CmdletCall) -> str:
+    path = call.value("path", 0).rstrip("\\")
     if not path:
         text = "Cannot process command because of one or more missing mandatory parameters: Path."
         raise ShellError(call.name, text, "InvalidArgument", f"MissingMandatoryParameter,{call.name}")
@@ -107,7 +107,7 @@ def _read_folder(call: CmdletCall, position: int) -> str:
 
 def test_path(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Test-Path; only the folder of tempdb on a local disk is simulated."""
-    path = _read_folder(call, 0)
+    path = _read_folder(call)
     if path.lower() != instances.TEMPDB_FOLDER.lower():
         raise CommandNotSimulatedError(f"Test-Path {path}")
     return PipelineTable("text", text=str(not instances.lacking_tempdb(world, node)))
@@ -115,7 +115,7 @@ def test_path(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
 
 def new_item(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute New-Item for the folder of tempdb."""
-    path, kind = _read_folder(call, 0), call.value("itemtype")
+    path, kind = _read_folder(call), call.value("itemtype")
     if path.lower() != instances.TEMPDB_FOLDER.lower() or kind.lower() != "directory":
         raise CommandNotSimulatedError(f"New-Item {path}")
     lacking = instances.lacking_tempdb(world, node)

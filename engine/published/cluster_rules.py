@@ -208,9 +208,9 @@ def _heartbeats() -> list[FigureRow]:
     return heartbeats
 
 
-def _count_votes(world: World, lines: str = "", until_s: float = 60.0) -> tuple[int, int]:
-    """Return (number of counted node votes, counted witness vote) after *lines*."""
-    play(world, lines, until_s)
+def _count_votes(world: World, lines: str) -> tuple[int, int]:
+    """Return (number of counted node votes, counted witness vote) after *lines* and a minute."""
+    play(world, lines, 60.0)
     config = cluster_config(world)
     return len(config.counted), int(config.witness_counts)
 

@@ -46,7 +46,7 @@ def _add_job(call: ProcedureCall) -> None:
         start_step_id=call.number("@start_step_id", 1),
         notify_level_eventlog=call.number("@notify_level_eventlog", 2),
         notify_level_email=call.number("@notify_level_email"),
-        notify_email_operator_id=_operator_id(call, "@notify_email_operator_name"),
+        notify_email_operator_id=_operator_id(call),
         owner=call.text("@owner_login_name") or call.machine.session.login,
         category_id=_category_id(call),
         version_number=1,
@@ -74,8 +74,9 @@ def _category_id(call: ProcedureCall) -> int:
     raise SqlError(14262, parameter, wanted)
 
 
-def _operator_id(call: ProcedureCall, parameter: str) -> int:
-    """Return the number of the operator in a parameter; 0 for none. Raise 14262 for an unknown operator."""
+def _operator_id(call: ProcedureCall) -> int:
+    """Return the number of the operator that gets mail; 0 for none. Raise 14262 for an unknown operator."""
+    parameter = "@notify_email_operator_name"
     name = call.text(parameter)
     if not name:
         return 0
@@ -142,7 +143,7 @@ def _update_job(call: ProcedureCall) -> None:
     if call.text("@category_name"):
         changes["category_id"] = _category_id(call)
     if call.get("@notify_email_operator_name") is not None:
-        changes["notify_email_operator_id"] = _operator_id(call, "@notify_email_operator_name")
+        changes["notify_email_operator_id"] = _operator_id(call)
     ledger.change(call.world, call.server, "sysjobs", lambda row: row["job"] == name, **changes)
     _note_change(call, name)
     if call.get("@new_name") is not None:
