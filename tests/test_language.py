@@ -35,6 +35,11 @@ FUNCTION_WORDS: Final = frozenset(
 """Words without meaning of their own; every name must contain another word."""
 VERBS: Final = frozenset({"go", "open", "put", "see", "set", "use", "cut", "work", "fit", "write"})
 """Words of that list that are accepted as verbs."""
+LOCALS: Final = frozenset(
+    {"before", "first", "last", "left", "new", "old", "place", "right", "word", "words"}
+)
+"""Words of that list that are accepted as locals: they name an order, a side, or a text."""
+LOCALS_SHARE_MAX: Final = 0.02
 RELATIVE: Final = re.compile(r"(What|Who|Whoever|Whose|Whether|How|Why|Where|When|Which|Whatever)\s")
 NAMES_SHARE_MAX: Final = 0.01
 RELATIVE_SHARE_MAX: Final = 0.005
@@ -100,6 +105,18 @@ def test_parameters_are_nouns() -> None:
         for argument in (*node.args.args, *node.args.kwonlyargs)
     ]
     assert_share([name for name in names if is_empty_name(name)], len(names), NAMES_SHARE_MAX)
+
+
+def test_locals_are_nouns() -> None:
+    names = [
+        name
+        for _, node in nodes()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for name in {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    ]
+    assert_share(
+        [name for name in names if is_empty_name(name) and name not in LOCALS], len(names), LOCALS_SHARE_MAX
+    )
 
 
 def test_classes_and_modules_are_nouns() -> None:

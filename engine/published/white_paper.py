@@ -134,7 +134,7 @@ def _measure_at_mbps(workload: Workload, mode: SafetyMode, mbps: float) -> Means
     return measure_pair(setup_of(workload, mode, bandwidth_mbps=mbps), 60.0)
 
 
-def _list(values: list[float], places: int = 0) -> str:
+def _format_values(values: list[float], places: int = 0) -> str:
     return " / ".join(f"{value:.{places}f}" for value in values)
 
 
@@ -175,18 +175,18 @@ def _full_by_rtt() -> list[FigureRow]:
             "F8.above20",
             far[2].transactions_per_s < 0.95 * w1[20.0].transactions_per_s
             and w1[20.0].response_s < far[0].response_s < far[1].response_s < far[2].response_s,
-            f"50/100/200 ms: {_list([m.transactions_per_s for m in far])} per s, "
-            f"{_list([m.response_s for m in far], 2)} s",
+            f"50/100/200 ms: {_format_values([m.transactions_per_s for m in far])} per s, "
+            f"{_format_values([m.response_s for m in far], 2)} s",
         ),
         statement(
             "F9.tps",
             all(second_value < first_value for first_value, second_value in pairwise(tps)),
-            f"{_list(tps)} per s at {_list(list(RTTS_MS), 1)} ms",
+            f"{_format_values(tps)} per s at {_format_values(list(RTTS_MS), 1)} ms",
         ),
         statement(
             "F9.cpu",
             all(second_value < first_value for first_value, second_value in pairwise(cpu)),
-            f"{_list(cpu, 1)}%",
+            f"{_format_values(cpu, 1)}%",
         ),
     ]
 
@@ -203,10 +203,14 @@ def _off_by_rtt() -> list[FigureRow]:
     w2_tps = [m.transactions_per_s for m in w2.values()]
     return [
         statement(
-            "F10.same", max(near_tps) - min(near_tps) < 0.005 * max(near_tps), f"{_list(near_tps, 1)} per s"
+            "F10.same",
+            max(near_tps) - min(near_tps) < 0.005 * max(near_tps),
+            f"{_format_values(near_tps, 1)} per s",
         ),
         statement("F10.marginal", 0.0 <= round(loss, 2) < 2.0, f"{loss:.2f}% fewer transactions"),
-        statement("F10.response", max(responses) - min(responses) < 0.005, f"{_list(responses, 3)} s"),
+        statement(
+            "F10.response", max(responses) - min(responses) < 0.005, f"{_format_values(responses, 3)} s"
+        ),
         statement(
             "F11.low",
             max(growth[rtt] for rtt in RTTS_MS if rtt <= 50.0) < LITTLE_KB_PER_S,
@@ -215,9 +219,11 @@ def _off_by_rtt() -> list[FigureRow]:
         statement(
             "F11.builds",
             LITTLE_KB_PER_S < growth[100.0] < growth[150.0] < growth[200.0],
-            f"grows {_list([growth[r] for r in (100.0, 150.0, 200.0)])} KB/s at 100/150/200 ms",
+            f"grows {_format_values([growth[r] for r in (100.0, 150.0, 200.0)])} KB/s at 100/150/200 ms",
         ),
-        statement("F12.tps", max(w2_tps) - min(w2_tps) < 0.01 * max(w2_tps), f"{_list(w2_tps, 1)} per s"),
+        statement(
+            "F12.tps", max(w2_tps) - min(w2_tps) < 0.01 * max(w2_tps), f"{_format_values(w2_tps, 1)} per s"
+        ),
         statement(
             "F12.queue",
             growth2[0.2] < LITTLE_KB_PER_S < growth2[2.0],
@@ -240,8 +246,8 @@ def _build_bandwidth_rows() -> list[FigureRow]:
             "F13.good",
             min(m.transactions_per_s for m in wide_link_tps) > 0.98 * wide_link_tps[0].transactions_per_s
             and max(m.response_s for m in wide_link_tps) < 1.1 * wide_link_tps[0].response_s,
-            f"1000/100/10 Mbps: {_list([m.transactions_per_s for m in wide_link_tps], 1)} per s, "
-            f"{_list([m.response_s for m in wide_link_tps], 3)} s",
+            f"1000/100/10 Mbps: {_format_values([m.transactions_per_s for m in wide_link_tps], 1)} per s, "
+            f"{_format_values([m.response_s for m in wide_link_tps], 3)} s",
         ),
         statement(
             "F13.bad",
@@ -251,7 +257,9 @@ def _build_bandwidth_rows() -> list[FigureRow]:
             f"{full[5.0].response_s:.1f} / {full[1.0].response_s:.1f} s",
         ),
         statement(
-            "F14.tps", max(off_tps) - min(off_tps) < 0.005 * max(off_tps), f"{_list(off_tps, 1)} per s"
+            "F14.tps",
+            max(off_tps) - min(off_tps) < 0.005 * max(off_tps),
+            f"{_format_values(off_tps, 1)} per s",
         ),
         statement(
             "F14.response", -0.1 < rise_ms < 10.0, f"{rise_ms:.2f} ms longer at 56 kbps than at 1 Gbps"

@@ -140,21 +140,21 @@ def find_expected(drill: Drill, database: str) -> tuple[Failover, str] | None:
     mirror = next((c for c in copies if c.mirroring.role is Role.MIRROR), None)
     clustered = next((c for c in copies if world.instances[c.server].clustered), None)
     if mirror is not None and mirror.mirroring.partner is not None:
-        return _expect(drill, mirror, mirror.mirroring.partner, mirror.server), MIRRORING
+        return _assume_failover(drill, mirror, mirror.mirroring.partner, mirror.server), MIRRORING
     if clustered is not None:
         owner = instances.role_of(world, clustered.server)
         node = owner.owner if owner is not None else ""
         if not node or world.computers[node].powered:
             return None  # the cluster restarts SQL Server on the same node first
-        return _expect(drill, clustered, node, target), INSTANCE
+        return _assume_failover(drill, clustered, node, target), INSTANCE
     grouped = next((c for c in copies if c.server == target and c.availability.guid is not None), None)
     if grouped is None or grouped.availability.guid is None:
         return None
     group = replicas.group_of(world, target, grouped.availability.guid)
-    return None if group is None else (_expect(drill, grouped, group.primary, target), GROUP)
+    return None if group is None else (_assume_failover(drill, grouped, group.primary, target), GROUP)
 
 
-def _expect(drill: Drill, copy: DatabaseCopy, lost_server: str, target: str) -> Failover:
+def _assume_failover(drill: Drill, copy: DatabaseCopy, lost_server: str, target: str) -> Failover:
     world = drill.world
     since_tick = world.availability[copy.database].since_tick
     server = lost_server if lost_server in world.instances else copy.server

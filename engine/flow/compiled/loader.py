@@ -111,7 +111,7 @@ def load(entries: Sequence[str]) -> Kernel:
     reasons = []
     try:
         text = source()
-        for origin, find in (("prebuilt", _prebuilt), ("compiled here", _compile)):
+        for origin, find in (("prebuilt", _find_prebuilt), ("compiled here", _compile)):
             try:
                 return Kernel(functions(find(text), text, python_functions), origin)
             except LibraryError as problem:
@@ -191,7 +191,7 @@ def _compile(text: str) -> Path:
     return compiled_library(text)
 
 
-def _prebuilt(text: str) -> Path:
+def _find_prebuilt(text: str) -> Path:
     if sys.implementation.name != "cpython":
         raise LibraryError(f"no library is made for {sys.implementation.name}")
     path = LIBRARIES / library_name(platform.system(), platform.machine())
