@@ -44,6 +44,20 @@ def check(file: Path) -> None:
     aside.unlink()
 
 
+def with_ending(chosen_file: str, ending: str, replace: bool = False) -> Path:
+    """Return a file chosen in a dialog, with *ending* if it has none; *replace*: instead of another ending.
+
+    Raises FileExistsError if that file exists: the dialog has asked about another name.
+    """
+    file = Path(chosen_file)
+    if file.suffix and not (replace and file.suffix.lower() != ending):
+        return file
+    named_file = file.with_suffix(ending)
+    if named_file != file and named_file.exists():
+        raise FileExistsError(errno.EEXIST, tr("a file with this name already exists"), str(named_file))
+    return named_file
+
+
 def _prepare(file: Path) -> tuple[int | None, Path]:
     """Return the permissions of an existing *file*, and the place for the new content. Raises OSError."""
     if is_special_file(file):

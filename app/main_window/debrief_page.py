@@ -482,7 +482,12 @@ class DebriefPage(WindowPart):
         chosen_file, _ = QFileDialog.getSaveFileName(self._window, tr("Save the debrief"), name, f"*{ending}")
         if not chosen_file:
             return
-        file = Path(chosen_file) if Path(chosen_file).suffix else Path(chosen_file + ending)
+        try:
+            file = atomic_write.with_ending(chosen_file, ending)
+        except FileExistsError as error:
+            text = tr("{file} cannot be written: {reason}.")
+            self._notice.warn(text.format(file=error.filename, reason=error.strerror))
+            return
         needed_part = self._account if kind in WITH_CURVE else self._source
         if self._analysis.running and (needed_part is None or self._provisional):
             self._waiting.append(partial(self._write, kind, file))

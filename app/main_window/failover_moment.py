@@ -68,16 +68,14 @@ def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar)
     file, chosen_kind = QFileDialog.getSaveFileName(stage, tr("Export as GIF or MP4"), "failover.gif", kinds)
     if not file:
         return
-    if chosen_kind.startswith("MP4"):
-        file = str(Path(file).with_suffix(".mp4"))
-    elif not Path(file).suffix:
-        file += ".gif"
+    is_mp4 = chosen_kind.startswith("MP4")
 
     def report(problem: OSError) -> None:
         text = tr("{file} cannot be written: {reason}.")
         notice.warn(text.format(file=file, reason=problem.strerror))
 
     try:
+        file = str(atomic_write.with_ending(file, ".mp4" if is_mp4 else ".gif", replace=is_mp4))
         atomic_write.check(Path(file))
     except OSError as problem:
         report(problem)

@@ -124,9 +124,8 @@ class Scripts(WindowPart):
         if not chosen_file:
             return None
         file = Path(chosen_file)
-        if not file.suffix:
-            file = file.with_name(file.name + kind[kind.index("*") + 1 : kind.index(")")])
         try:
+            file = atomic_write.with_ending(chosen_file, kind.partition("*")[2].partition(")")[0])
             atomic_write.write(file, content(file))
         except OSError as error:
             text = tr("{file} cannot be written: {why}")

@@ -23,6 +23,7 @@ from app.widgets import theme
 from app.widgets.layouts import accept_buttons, lay_column, lay_row
 from app.widgets.qr import QrCode
 from app.widgets.tables import TableColumn, TableModel, TableView
+from app.widgets.two_lines import TwoLineCells
 from app.words import formatting
 from app.words.language import mark, tr
 
@@ -188,15 +189,18 @@ CALLS: Final = (
     TableColumn(
         title=mark("Time"), text=lambda call: formatting.run_time(call["t_s"]), sample="10:00", right=True
     ),
-    TableColumn(title=mark("From"), text=lambda call: call["by_name"], sample="Computer room"),
-    TableColumn(title=mark("To"), text=lambda call: call["to_name"], sample="Computer room"),
     TableColumn(
-        title=mark("Order or question"), text=_text, tip=_text, sample="plug in the cable of SERVER_A"
+        title=mark("From"),
+        text=lambda call: call["by_name"],
+        detail=lambda call: f"→ {call['to_name']}",
+        sample="Computer room",
     ),
     TableColumn(
-        title=mark("Status"),
-        text=_format_progress,
-        tip=_format_progress,
+        title=mark("Order or question"),
+        text=_text,
+        detail=_format_progress,
+        tip=lambda call: f"{_text(call)}\n{_format_progress(call)}",
+        spoken=lambda call: f"{_text(call)}: {_format_progress(call)}",
         tone=lambda call: "warn" if call["waits"] else None,
     ),
 )
@@ -217,12 +221,15 @@ POINTS: Final = (
 
 
 def _table(columns: Sequence[TableColumn], name: str) -> TableView:
-    """Build a table whose last two columns share the rest of the width."""
+    """Build a table whose columns without a sample share the rest of the width, in two lines if they have details."""
     table = TableView(TableModel(columns), name)
     header = table.horizontalHeader()
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-    for index in range(len(columns) - 2, len(columns)):
-        header.setSectionResizeMode(index, QHeaderView.ResizeMode.Stretch)
+    for index, column in enumerate(columns):
+        if not column.sample:
+            header.setSectionResizeMode(index, QHeaderView.ResizeMode.Stretch)
+        if column.detail is not None:
+            table.setItemDelegateForColumn(index, TwoLineCells(table))
     return table
 
 

@@ -331,6 +331,7 @@ class FailoverStage(QWidget):
         name = KEYS.get(Qt.Key(event.key())) if not modifiers.value else None
         if name is None or (self._guided and name != LEAVE):
             return False
-        self.wanted.emit(name)
+        if self.buttons[name].isEnabled():
+            self.wanted.emit(name)
         event.accept()
         return True

@@ -242,6 +242,39 @@ def test_a_film_that_cannot_be_written_is_refused_at_once(
         assert staged_window.failover_moment.stage.buttons["export"].isEnabled()
 
 
+def test_a_film_never_replaces_a_file_that_the_dialog_did_not_name(
+    staged_window: OpenWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The dialog asks about the typed name, and the program adds the ending. During an export the key has no effect."""
+    from app.main_window import failover_moment
+
+    monkeypatch.setattr(failover_moment, "FRAME_S", 3.0)
+    begin(staged_window, "automatic-failover", "practice")
+    wait_for(staged_window, "over")
+    button = staged_window.failover_moment.stage.buttons["export"]
+    words, asked = button.text(), list[str]()
+    for name, kind in (("failover", "GIF (*.gif)"), ("failover.gif", "MP4 (*.mp4)"), ("new", "GIF (*.gif)")):
+        for ending in (".gif", ".mp4"):
+            (tmp_path / f"failover{ending}").write_bytes(b"earlier film")
+        answer = (str(tmp_path / name), kind)
+
+        def ask(*_: object, answer: tuple[str, str] = answer) -> tuple[str, str]:
+            asked.append(answer[0])
+            return answer
+
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", ask)
+        staged_window.notice.clear()
+        press(qtbot, Qt.Key.Key_E)
+        assert ("already exists" in staged_window.notice.text) is (name != "new")
+        assert (tmp_path / "failover.gif").read_bytes() == (tmp_path / "failover.mp4").read_bytes()
+    assert not button.isEnabled()
+    press(qtbot, Qt.Key.Key_E)
+    assert len(asked) == 3
+    qtbot.waitUntil(button.isEnabled, timeout=60_000)
+    assert button.text() == words
+    assert (tmp_path / "new.gif").exists()
+
+
 def test_the_reason_is_offered_after_a_jump_to_the_failure(staged_window: OpenWindow) -> None:
     begin(staged_window, "forced-service", "practice")
     staged_window.session.pause()

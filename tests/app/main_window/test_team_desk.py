@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QCloseEvent, QKeySequence
+from PySide6.QtGui import QCloseEvent, QFontMetrics, QKeySequence
 from PySide6.QtWidgets import QMenu, QTableView
 from pytestqt.qtbot import QtBot
 
@@ -27,6 +27,7 @@ from app.main_window.team_desk import TeamDesk
 from app.view_models.offers import ActionTarget
 from app.view_models.picture import picture_of
 from app.view_models.role_picture import limit_to_role
+from app.widgets import theme
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.running.drill import Drill
 from engine.drill.team.rights import find_role
@@ -179,6 +180,24 @@ def test_query_of_the_role_shows_its_result_and_that_of_others_stays_hidden(qtbo
     dba.show_answer("the class is frozen", is_refusal=True)
     assert not window.busy
     assert dba.panel.answer.text() == "the class is frozen"
+
+
+def test_an_order_and_its_state_are_readable_at_1366_pixels(qtbot: QtBot) -> None:
+    team = Team()
+    team.drill.advance_to(7_000)
+    team.do(f"@dba call room {ORDER}")
+    desk, _ = open_desk(qtbot, team, "dba")
+    team.show(desk)
+    desk.resize(1366, 700)
+    with qtbot.waitExposed(desk):
+        desk.show()
+    calls = desk.panel.calls
+    column = next(column for column in calls.table.columns if column.detail and "Order" in column.title)
+    assert require(column.detail)(calls.table.rows[-1]) == "waiting for read-back"
+    width = QFontMetrics(theme.resize_font(calls.font(), 1.0, bold=True)).horizontalAdvance(ORDER)
+    assert calls.columnWidth(calls.table.columns.index(column)) >= width
+    header = calls.horizontalHeader()
+    assert sum(header.sectionSize(index) for index in range(header.count())) <= calls.viewport().width()
 
 
 def test_desk_follows_a_rewind(qtbot: QtBot) -> None:
