@@ -185,10 +185,13 @@ DENIED: Final = {"db_denydatareader": {"SELECT"}, "db_denydatawriter": {"INSERT"
 
 
 def is_member(context: Context, role: str, login: str = "") -> bool:
-    """Return whether the login is a member of a server role. Predefined logins are in sysadmin."""
+    """Return whether the login is a member of a server role.
+
+    Predefined logins are in sysadmin, a user without a login is only in public.
+    """
     name = login or context.session.login
     if context.server.find_login(name) is None:
-        return role in ("sysadmin", "public")
+        return role == "public" or (role == "sysadmin" and (bool(login) or not context.session.user))
     return role in accounts.roles_of(accounts.read(context.world, context.session.server, SERVER), name)
 
 

@@ -318,8 +318,7 @@ def _set_session(machine: Machine, statement: s.SetSession) -> None:
     if words[0] == "LANGUAGE":
         options.pop("DATEFORMAT", None)
         options.pop("DATEFIRST", None)
-    harmless = settings.WITHOUT_EFFECT.get(words[0], value)
-    if (value in ("ON", "OFF") and value != harmless) or words[0] in settings.IGNORED:
+    if value != settings.WITHOUT_EFFECT.get(words[0], value):
         machine.report_unsimulated(f"SET {' '.join(words)}")
     elif words[0] in settings.PARTLY and value == ("OFF" if words[0] == "ANSI_WARNINGS" else "ON"):
         machine.remark(settings.PARTLY[words[0]])

@@ -50,7 +50,7 @@ def _revoke_access(call: ProcedureCall) -> None:
 def _role(call: ProcedureCall) -> None:
     """Execute sp_addrolemember and related procedures.
 
-    Raise 15007 for an unknown login, 15402 for an unknown role of the server.
+    Raise 15007 for an unknown login, 15402 for an unknown role of the server, 15410 for an unknown user or role.
     """
     server = call.name.endswith("srvrolemember")
     member = call.text("@loginame" if server else "@membername")
@@ -60,6 +60,10 @@ def _role(call: ProcedureCall) -> None:
             raise SqlError(15007, member)
         if call.text("@rolename").lower() not in map(str.lower, security.ROLES):
             raise SqlError(15402, call.text("@rolename"))
+    else:
+        rows = catalog.rows_of(call.machine.context, "sys.database_principals")
+        if member.lower() not in {to_text(row["name"]).lower() for row in rows}:
+            raise SqlError(15410, member)
     verb = "ADD" if call.name.startswith("sp_add") else "DROP"
     change = s.ChangeRole("ALTER", call.text("@rolename"), server=server, verb_of_member=verb, member=member)
     call.append_messages(permissions.change_role(call.machine, change))

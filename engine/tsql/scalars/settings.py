@@ -135,11 +135,9 @@ WITHOUT_EFFECT: Final = {
     "SHOWPLAN_XML": "OFF", "ARITHIGNORE": "OFF", "CURSOR_CLOSE_ON_COMMIT": "OFF",
     "STATISTICS": "OFF", "ANSI_NULL_DFLT_OFF": "OFF", "ANSI_PADDING": "ON", "REMOTE_PROC_TRANSACTIONS": "OFF",
     "IDENTITY_INSERT": "OFF", "OFFSETS": "OFF", "FIPS_FLAGGER": "OFF",
+    "TEXTSIZE": "2147483647", "QUERY_GOVERNOR_COST_LIMIT": "0", "DISABLE_DEF_CNST_CHK": "OFF",
 }  # fmt: skip
 """Options without an effect here -> the only value that is accepted. Any other value is "not simulated"."""
-
-IGNORED: Final = frozenset({"TEXTSIZE", "QUERY_GOVERNOR_COST_LIMIT", "DISABLE_DEF_CNST_CHK"})
-"""Options without an effect here, with any value."""
 
 PARTLY: Final = {
     "ANSI_WARNINGS": "SET ANSI_WARNINGS OFF for texts that are too long: they stay refused",
