@@ -216,8 +216,8 @@ class _Compiler(Definitions):
             self.execute()
             action = self.actions[-1]
             assert isinstance(action, RunStatement)
-            assert isinstance(action.statement, s.Execute | s.ExecuteString)
-            self.actions[-1] = RunStatement(s.InsertExec(target, action.statement))
+            if isinstance(action.statement, s.Execute | s.ExecuteString):  # else it is not simulated
+                self.actions[-1] = RunStatement(s.InsertExec(target, action.statement))
             return 0
         words = [token.upper for token in self.tokens[verb : self.place]]
         if ("CURRENT", "OF") in pairwise(words):
@@ -521,6 +521,15 @@ class _Compiler(Definitions):
 
     def execute(self) -> None:
         next_token = self.peek()
+        for index in range(self.place + 1, len(self.tokens) - 2):
+            words = tuple(token.upper for token in self.tokens[index : index + 3])
+            if words == ("WITH", "RESULT", "SETS") and self.version >= 2012:
+                line, self.place = self.token.line, index + 3
+                self.read_bracketed_text() if self.token.is_op("(") else self.take()
+                self.do(line, s.UnsimulatedStatement("EXECUTE … WITH RESULT SETS"))
+                return
+            if self.tokens[index].is_op(";") or words[0] in (*_QUERIES[:1], *_QUERIES[2:], "EXEC", "EXECUTE"):
+                break
         if next_token.upper == "AS":
             kind, name = self.peek(2).upper, self.peek(4)
             if kind not in ("LOGIN", "USER") or name.kind != "string":
