@@ -106,7 +106,8 @@ def _check_new_files(world: World, server: str, new_files: Sequence[NewFile]) ->
         if volumes.free_kb(world, server, drive) < needed_kb[drive]:
             raise SqlError(5149, DISK_FULL, file.path, also=(1802,))
     for file in new_files:
-        size_kb = file.size_kb or (NEW_LOG_KB if file.log else NEW_DATA_KB)
+        default_kb = NEW_LOG_KB if file.log else NEW_DATA_KB
+        size_kb = default_kb if file.size_kb is None else file.size_kb
         volumes.check_new_file(file.name, size_kb, file.max_kb, file.growth.get("growth_kb"), also=(1802,))
     data = [file for file in new_files if not file.log]
     if data and (data[0].size_kb or NEW_DATA_KB) < NEW_DATA_KB:

@@ -89,7 +89,7 @@ def _read_messages(text: str) -> str:
         (BATCHES["views by four names"](), "needs more work than the simulated server allows"),
         (BATCHES["a ring of EXEC AT"](), "nesting level exceeded"),
         (BATCHES["half a character"](), "(1 row affected)"),
-        (BATCHES["an action beyond all numbers"](), "Arithmetic overflow"),
+        (BATCHES["an action beyond all numbers"](), "Error converting data type numeric to int"),
         (BATCHES["200 functions with OVER"](), "ran out of internal resources"),
         ("SELECT 1 " + "-" * 1_000_000, "Not simulated: more than 1000000 characters at once"),
         ("SELECT " + "9" * 39, "out of the range for numeric representation"),
