@@ -231,8 +231,8 @@ def fail(world: World, node: str, role: ClusterRole, reason: str) -> None:
         _fail_over(world, node, role, reason)
 
 
-def _fail_over(world: World, node: str, role: ClusterRole, reason: str, stopped: bool = False) -> None:
-    """Move a role, or leave it failed if it has used up its failures. *stopped*: a restart has not helped."""
+def _fail_over(world: World, node: str, role: ClusterRole, reason: str, is_offline: bool = False) -> None:
+    """Move a role, or leave it failed if it has used up its failures. *is_offline*: a restart has not helped."""
     kind, server = KINDS[role.kind], find_server_resource(role)
     failures = _list_recent_failures(world, role)
     failures_max = threshold(world, world.nodes[node].cluster, role)
@@ -252,7 +252,7 @@ def _fail_over(world: World, node: str, role: ClusterRole, reason: str, stopped:
         return
     role = _change(world, node, role, failures=(*failures, world.tick), way="failover")
     other_targets = tuple(name for name in kind.targets(world, role) if name != role.owner)
-    if stopped:
+    if is_offline:
         _bring_online(world, node, role, other_targets)
     else:
         _take_offline(world, node, role, other_targets, "failover")
@@ -441,7 +441,7 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
         clusterlog.write(world, target, "ERR", "RHS", f"Online for resource {role.name} failed.")
         _decline(world, target, role, target, declined)
         if role.way == "restart":
-            _fail_over(world, node, role, declined, stopped=True)
+            _fail_over(world, node, role, declined, is_offline=True)
             return
     role = _change(world, node, role, state=ResourceState.FAILED)
     world.call_after(RETRY_S, "role.retry", node, role.name, role.step)
@@ -503,7 +503,7 @@ def report_declined(world: World, name: str, owner: str, reason: str) -> None:
     _decline(world, node.name, role, owner, reason)
     role = _change(world, node.name, role, tried=(*role.tried, owner))
     if role.way == "restart":
-        _fail_over(world, node.name, role, reason, stopped=True)
+        _fail_over(world, node.name, role, reason, is_offline=True)
     else:
         _bring_online(world, node.name, role)
 

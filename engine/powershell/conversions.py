@@ -86,10 +86,10 @@ SETS: Final = {("test-netconnection", "informationlevel"): ("Quiet", "Detailed")
 """(cmdlet, parameter) in lowercase -> allowed words."""
 
 
-def _round(whole: int, part: str) -> int:
+def _round(integer: int, fraction: str) -> int:
     """Round to the nearest integer, and halves to the even one, as .NET does."""
-    half = "5".ljust(len(part), "0")
-    return whole + (part > half or (part == half and whole % 2 == 1))
+    half = "5".ljust(len(fraction), "0")
+    return integer + (fraction > half or (fraction == half and integer % 2 == 1))
 
 
 def has_wildcards(pattern: str) -> bool:

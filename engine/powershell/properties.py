@@ -82,23 +82,23 @@ RestartAction; RestartPeriod; failover clustering quorum].
 """
 
 
-def assign(world: World, node: str, found: re.Match[str]) -> str:
+def assign(world: World, node: str, assignment: re.Match[str]) -> str:
     """Execute an assignment to a property. Raises ShellError, CommandNotSimulatedError or InputError."""
-    cmdlet, name, key, value = found[1], found[2] or found[3] or found[4] or "", found[5], found[6]
+    cmdlet, *name_forms, key, value = assignment.groups(default="")
     call = CmdletCall(cmdlet)
     lookup.needs_service(world, node, call)
-    name = _spell(world, node, name, call)
-    property_names = PROPERTIES.get((cmdlet.lower(), key.lower()))
-    if property_names is None:
+    name = _spell(world, node, "".join(name_forms), call)
+    limits = PROPERTIES.get((cmdlet.lower(), key.lower()))
+    if limits is None:
         raise CommandNotSimulatedError(f"({cmdlet}).{key} = {value}")
     if not has_property(world.clusters[world.nodes[node].cluster], key):
         text = f"The property '{key}' cannot be found on this object. Verify that the property exists and can be set."
         raise ShellError(cmdlet, text, "InvalidOperation", "PropertyNotFound")
-    if not value.isdigit() or not property_names.minimum <= int(value) <= property_names.maximum:
+    if not value.isdigit() or not limits.minimum <= int(value) <= limits.maximum:
         problem = f"Unable to save property changes for '{name}'.\n    The parameter is incorrect"
         text = f'Exception setting "{key}": "{problem}"'
         raise ShellError(cmdlet, text, "NotSpecified", "ExceptionWhenSetting")
-    property_names.assign(world, name, node, int(value))
+    limits.assign(world, name, node, int(value))
     return ""
 
 

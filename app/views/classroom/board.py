@@ -325,7 +325,7 @@ class ClassBoard(QDialog):
             self._show_selected()
         else:
             text = tr("Watching {seat}, live at {t}. Read-only.")
-            if tile.held and not self._has_ended(tile):
+            if tile.held and not self._has_seat_ended(tile):
                 text = tr("You control {seat}, at {t}. Right-click a server in the picture to act.")
             self.watching.setText(text.format(seat=self._describe_seat(tile), t=formatting.run_time(at_s)))
 
@@ -334,7 +334,7 @@ class ClassBoard(QDialog):
         tile = None if self._watched is None else self._tiles.get(self._watched)
         if tile is None:
             return
-        if self._has_ended(tile):
+        if self._has_seat_ended(tile):
             self.show_problem(tr("The run of this seat has ended."))
         elif tile.held:
             self._send_line(f"inject {tile.seat} {line}")
@@ -387,22 +387,22 @@ class ClassBoard(QDialog):
         has_stopped = any(tile.stopped for tile in self._tiles.values())
         self.freeze.setEnabled(board.state == "running")
         for button in (self.go, self.lobby.start):
-            button.setEnabled(board.state == "frozen" or (has_stopped and not self._is_over))
+            button.setEnabled(board.state == "frozen" or (has_stopped and not self._is_class_over))
         for part in (self.finish, self.events):
-            part.setEnabled(not self._is_over)
+            part.setEnabled(not self._is_class_over)
         self.finish.setText(tr("&End class") if is_last else tr("&End this part"))
         self.next_part.setVisible(board.parts > 1)
-        self.next_part.setEnabled(self._is_over and not is_last)
+        self.next_part.setEnabled(self._is_class_over and not is_last)
         self._show_what()
 
     @property
-    def _is_over(self) -> bool:
+    def _is_class_over(self) -> bool:
         """Return whether the class or its current part has ended."""
         return self._board is not None and self._board.state == "over"
 
-    def _has_ended(self, tile: Tile | None) -> bool:
+    def _has_seat_ended(self, tile: Tile | None) -> bool:
         """Return whether the run of the seat has ended, alone or with the class."""
-        return self._is_over or (tile is not None and roster.has_finished(tile))
+        return self._is_class_over or (tile is not None and roster.has_finished(tile))
 
     @property
     def selected_seat(self) -> int | None:
@@ -435,10 +435,10 @@ class ClassBoard(QDialog):
         ):
             self.of_seat[word].setVisible(allowed or word == "look" or (word == "take" and tile is None))
         for word in ("take", "give"):
-            self.of_seat[word].setEnabled(bool(self.code.text()) and not self._has_ended(tile))
+            self.of_seat[word].setEnabled(bool(self.code.text()) and not self._has_seat_ended(tile))
         asks = tile is not None and tile.hand is not None
         self.question.setVisible(asks)
-        self.suggested.setVisible(asks and not self._has_ended(tile))
+        self.suggested.setVisible(asks and not self._has_seat_ended(tile))
         if tile is not None and asks:
             self.question.setText(tr("{seat} asks: “{question}”").format(seat=name, question=tile.hand))
 
@@ -542,7 +542,7 @@ class ClassBoard(QDialog):
     def _show_what(self) -> None:
         """Show the expected argument as the placeholder of the empty line."""
         line, placeholder = ASKED[self.what.currentData()]
-        is_useful = not self._is_over or self.what.currentData() in AFTER_END
+        is_useful = not self._is_class_over or self.what.currentData() in AFTER_END
         prompt = placeholder if is_useful else mark("The seats have finished and receive nothing more.")
         self.text.setPlaceholderText(tr(prompt) if prompt else "")
         self.text.setEnabled(is_useful and bool(placeholder))

@@ -467,9 +467,9 @@ def remove_replica(world: World, server: str, name: str, replica_options: Replic
     return []
 
 
-def _remove_routes(replica: Replica, gone: set[str]) -> Replica:
+def _remove_routes(replica: Replica, removed_servers: set[str]) -> Replica:
     """Return the replica without the removed servers in its routing list."""
-    routes = [(place, server) for place, server in replica.routes if server not in gone]
+    routes = [(place, server) for place, server in replica.routes if server not in removed_servers]
     places = tuple(place for place, _ in routes) if replica.routing_priorities else ()
     servers = tuple(server for _, server in routes)
     return replace(replica, read_only_routing_list=servers, routing_priorities=places)

@@ -177,11 +177,11 @@ class _Deducer:
         )
         return next(typed_operands, other_operands[0] if other_operands else None)
 
-    def operand_type(self, node: exp.Parameter, shown: str) -> SqlType:
+    def operand_type(self, node: exp.Parameter, shown_name: str) -> SqlType:
         """Return the type of the operand next to the parameter. Raise 11502 or 11503."""
         other_node = self.other_operand(node)
         if other_node is None:
-            raise SqlError(11502, shown)
+            raise SqlError(11502, shown_name)
         for query in _queries_around(node):
             kind = self.types_in(query).get(_position(other_node))
             if kind is not None:
@@ -190,10 +190,10 @@ class _Deducer:
             (item for item in other_node.find_all(exp.Parameter) if _position(item) in self.parameters), None
         )
         if untyped is not None:
-            raise SqlError(11503, shown, f"@{untyped.name}")
+            raise SqlError(11503, shown_name, f"@{untyped.name}")
         if isinstance(other_node, exp.Null):
-            raise SqlError(11502, shown)
-        raise UnsimulatedFeatureError(f"the type of the undeclared parameter {shown} at this place")
+            raise SqlError(11502, shown_name)
+        raise UnsimulatedFeatureError(f"the type of the undeclared parameter {shown_name} at this place")
 
     def types_in(self, query: exp.Expr) -> dict[int, SqlType]:
         """Return the known types of the operands in *query*, bound to its tables."""
