@@ -39,24 +39,26 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=100_000)
     options = parser.parse_args()
     envs = [DrillEnv(name) for name in options.names]
-    begun, steps, replayed, differ = time.monotonic(), 0, 0, 0
+    start_s, steps, replayed, differ = time.monotonic(), 0, 0, 0
     memory: list[float] = []
     for number in itertools.count():
-        env, seed, over = envs[number % len(envs)], 1 + number // len(envs), False
+        env, seed, is_over = envs[number % len(envs)], 1 + number // len(envs), False
         _, info = env.reset(seed=seed)
-        while not over and steps < options.steps:
-            _, _, over, _, info = env.step(choose_random_line(env, seed))
+        while not is_over and steps < options.steps:
+            _, _, is_over, _, info = env.step(choose_random_line(env, seed))
             steps += 1
             if steps % (options.steps // 10) == 0:
                 memory.append(resident_mb())
                 print(
-                    f"{steps} steps, {number} games, {time.monotonic() - begun:.0f} s: {memory[-1]:.1f} MB",
+                    f"{steps} steps, {number} games, {time.monotonic() - start_s:.0f} s: {memory[-1]:.1f} MB",
                     flush=True,
                 )
         if number % REPLAYED == 0:
-            again = replay(env.scenario, seed, "practice", info["journal"], env.drill.tick)
+            second_run = replay(env.scenario, seed, "practice", info["journal"], env.drill.tick)
             replayed += 1
-            differ += again.state_hash() != env.drill.state_hash() or again.score().total != info["total"]
+            differ += (
+                second_run.state_hash() != env.drill.state_hash() or second_run.score().total != info["total"]
+            )
         if steps >= options.steps:
             break
     print(f"{replayed} games played again, {differ} differ")

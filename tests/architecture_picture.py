@@ -60,9 +60,9 @@ def docstring(name: str) -> str:
 @cache
 def libraries(room: str) -> list[str]:
     used = {
-        found.partition(".")[0] for name in CODE if belongs_to(name, [room]) for found in list_imports(name)
+        module.partition(".")[0] for name in CODE if belongs_to(name, [room]) for module in list_imports(name)
     }
-    return [shown for name, shown in LIBRARIES.items() if name in used]
+    return [label for name, label in LIBRARIES.items() if name in used]
 
 
 @cache
@@ -73,33 +73,33 @@ def find_reachable_imports() -> dict[str, frozenset[str]]:
     )
     needs = {
         room: {
-            other
+            other_room
             for name in CODE
             if belongs_to(name, [room])
-            for found in list_imports(name)
-            for other in rooms
-            if other != room and belongs_to(found, [other])
+            for module in list_imports(name)
+            for other_room in rooms
+            if other_room != room and belongs_to(module, [other_room])
         }
         for room in rooms
     }
     reached: dict[str, frozenset[str]] = {}
     for room in rooms:
-        seen: set[str] = set()
+        modules_seen: set[str] = set()
         waiting = [room]
         while waiting:
-            new = needs[waiting.pop()] - seen
-            seen |= new
+            new = needs[waiting.pop()] - modules_seen
+            modules_seen |= new
             waiting += new
-        reached[room] = frozenset(seen)
+        reached[room] = frozenset(modules_seen)
     return reached
 
 
 def one_another(room: str) -> set[str]:
     """Return the packages in an import cycle with *room*."""
     return {
-        other
-        for other in find_reachable_imports()[room]
-        if other != room and room in find_reachable_imports()[other]
+        other_room
+        for other_room in find_reachable_imports()[room]
+        if other_room != room and room in find_reachable_imports()[other_room]
     }
 
 
@@ -107,11 +107,11 @@ def one_another(room: str) -> set[str]:
 def depth(room: str) -> int:
     """Return the row of *room*: one below the lowest package that imports it."""
     users = {
-        other
-        for other, reached in find_reachable_imports().items()
-        if room in reached and other not in find_reachable_imports()[room]
+        other_room
+        for other_room, reached in find_reachable_imports().items()
+        if room in reached and other_room not in find_reachable_imports()[room]
     }
-    return max((depth(other) + 1 for other in users), default=0)
+    return max((depth(user_room) + 1 for user_room in users), default=0)
 
 
 def app_rows() -> list[list[str]]:
@@ -122,7 +122,7 @@ def app_rows() -> list[list[str]]:
 
 def is_room(name: str) -> bool:
     """Return whether *name* is a package with modules."""
-    return any(other.startswith(f"{name}.") for other in CODE)
+    return any(module.startswith(f"{name}.") for module in CODE)
 
 
 def rooms_inside(room: str) -> list[str]:
@@ -133,9 +133,9 @@ def lines_of(room: str, width_px: float) -> list[str]:
     """Return the lines of text below the name in a box."""
     characters = int((width_px - 20) / CHARACTER_PX)
     text = textwrap.wrap(docstring(room), characters)
-    if inside := rooms_inside(room):
-        shown = ", ".join(name.rpartition(".")[2].replace("_", " ") for name in inside)
-        text += textwrap.wrap(f"Rooms: {shown}.", characters)
+    if inner_rooms := rooms_inside(room):
+        inner_names = ", ".join(name.rpartition(".")[2].replace("_", " ") for name in inner_rooms)
+        text += textwrap.wrap(f"Rooms: {inner_names}.", characters)
     if used := libraries(room):
         text += textwrap.wrap(f"With {', '.join(used)}.", characters)
     return text
@@ -163,7 +163,7 @@ def dot(number: int, x: float, y: float) -> Iterable[str]:
 
 def panel(title: str, rows: list[list[str]], x: float, y: float) -> tuple[list[str], float]:
     """Return the SVG of one half, and its height."""
-    drawn = [f'<text class="title" x="{x:.0f}" y="{y:.0f}">{escape(title)}</text>']
+    svg_parts = [f'<text class="title" x="{x:.0f}" y="{y:.0f}">{escape(title)}</text>']
     y += 12
     for row in rows:
         with_text = len(row) < NAMES_ALONE
@@ -171,9 +171,9 @@ def panel(title: str, rows: list[list[str]], x: float, y: float) -> tuple[list[s
         lines = max(len(lines_of(room, width)) for room in row) if with_text else 0
         height = 28 + lines * LINE_PX + (4 if lines else 0)
         for number, room in enumerate(row):
-            drawn += box(room, x + number * (width + GAP_PX), y, width, height, with_text)
+            svg_parts += box(room, x + number * (width + GAP_PX), y, width, height, with_text)
         y += height + GAP_PX
-    return drawn, y
+    return svg_parts, y
 
 
 def picture() -> str:
@@ -182,13 +182,13 @@ def picture() -> str:
     app, app_end = panel("app: the desktop", app_rows(), EDGE_PX, top)
     engine, engine_end = panel("engine: no Qt, no files, no clock", engine_rows, EDGE_PX * 4 + PANEL_PX, top)
     middle, notes = EDGE_PX + PANEL_PX, app_end + 24
-    together = ", ".join(room.partition(".")[2] for room in find_reachable_imports() if one_another(room))
+    cyclic_names = ", ".join(room.partition(".")[2] for room in find_reachable_imports() if one_another(room))
     legend = [
         f'<path class="arrow" d="M{middle + 6} 90 h{EDGE_PX * 3 - 18}"/>',
         f'<path class="head" d="M{middle + EDGE_PX * 3 - 12} 84 l10 6 l-10 6 z"/>',
         f'<text x="{EDGE_PX}" y="{notes - 6}">A room imports only what stands in rows below its own; app imports '
         "engine, never the other way round.</text>",
-        f'<text x="{EDGE_PX}" y="{notes + 8}">These import one another: {together or "none"}.</text>',
+        f'<text x="{EDGE_PX}" y="{notes + 8}">These import one another: {cyclic_names or "none"}.</text>',
         f'<rect class="qt" x="{EDGE_PX}" y="{notes + 18}" width="24" height="14" rx="3"/>',
         f'<text x="{EDGE_PX + 32}" y="{notes + 29}">knows Qt</text>',
         f'<text class="title" x="{EDGE_PX}" y="{notes + 62}">The life of an input</text>',

@@ -14,9 +14,9 @@ Part = TypeVar("Part", bound=QObject)
 
 def child(parent: QObject, kind: type[Part], name: str = "") -> Part:
     """Return the first part of this class and, if given, of this name."""
-    found = parent.findChild(kind, name) if name else parent.findChild(kind)
-    assert isinstance(found, kind), f"{parent} has no {kind.__name__} {name}"
-    return found
+    child_object = parent.findChild(kind, name) if name else parent.findChild(kind)
+    assert isinstance(child_object, kind), f"{parent} has no {kind.__name__} {name}"
+    return child_object
 
 
 def scene_of(view: QGraphicsView) -> TopologyScene:

@@ -53,14 +53,14 @@ def reference_log() -> list[tuple[int, str, str]]:
     """Return tick, line and hash of the reference solution, with a mark every MARK_S."""
     scenario = scenario_files.find(SCENARIO).load()
     drill = play_reference(scenario)
-    again, entries = Drill(scenario, drill.seed, drill.mode), []
+    replayed, entries = Drill(scenario, drill.seed, drill.mode), []
     todo = [(item.tick, item.line_without_time) for item in drill.journal]
     todo += [(tick, "") for tick in range(MARK_S * 100, drill.tick, MARK_S * 100)]
     for tick, line in sorted(todo):
-        again.advance_to(tick)
+        replayed.advance_to(tick)
         if line:
-            again.do(line)
-        entries.append((tick, line, again.state_hash()))
+            replayed.do(line)
+        entries.append((tick, line, replayed.state_hash()))
     return entries
 
 
@@ -111,10 +111,10 @@ class Load:
         while not self.over.is_set():
             tick = int((time.monotonic() - start) * 100)
             acts = []
-            for at, line, digest in self.log[number : number + 20]:
-                if at <= tick:
+            for tick_reached, line, digest in self.log[number : number + 20]:
+                if tick_reached <= tick:
                     number += 1
-                    acts.append([number, at, line, digest, 0])
+                    acts.append([number, tick_reached, line, digest, 0])
             if acts:
                 self.sent[welcome["seat"], number] = time.monotonic()
                 await socket.send(json.dumps({"kind": "acts", "acts": acts}))
@@ -131,14 +131,14 @@ class Load:
                     self.frozen_s.append(time.monotonic() - self.froze_at)
                     await socket.send(json.dumps({"kind": "at", "tick": 0, "frozen": True}))
             elif message["kind"] == "acknowledged":
-                sent = self.sent.get((number, message["number"]))
-                if sent is not None:
-                    self.acknowledged_s.append(time.monotonic() - sent)
+                send_s = self.sent.get((number, message["number"]))
+                if send_s is not None:
+                    self.acknowledged_s.append(time.monotonic() - send_s)
 
     def dialing(self, invited: Invitation) -> connect:
-        where = f"wss://{invited.host}:{invited.port}/"
+        uri = f"wss://{invited.host}:{invited.port}/"
         return connect(
-            where,
+            uri,
             ssl=certificate.create_seat_context(),
             proxy=None,
             compression=None,
@@ -151,20 +151,20 @@ class Load:
         the_class = record.the_class()
         record.close()
         assert the_class is not None
-        seen: dict[int, int] = {}
-        judged: dict[int, int] = {}
+        seen_numbers: dict[int, int] = {}
+        verdicts: dict[int, int] = {}
         async with console.connect_to_host(the_class) as socket:
             freezing = asyncio.create_task(self.freeze(socket))
             async for raw in socket:
-                message, now = json.loads(raw), time.monotonic()
+                message, receive_s = json.loads(raw), time.monotonic()
                 if message["kind"] != "board":
                     continue
                 if message["state"] == "frozen" and not message["not_frozen"] and self.froze_at:
-                    self.board_frozen_s.append(now - self.froze_at)
+                    self.board_frozen_s.append(receive_s - self.froze_at)
                 for tile in message["tiles"]:
-                    self.note(seen, tile["seat"], tile["acknowledged"], now, self.board_s)
+                    self.note(seen_numbers, tile["seat"], tile["acknowledged"], receive_s, self.board_s)
                     if tile["verdict"] is not None:
-                        self.note(judged, tile["seat"], tile["verdict"]["acts"], now, self.judged_s)
+                        self.note(verdicts, tile["seat"], tile["verdict"]["acts"], receive_s, self.judged_s)
                 if self.over.is_set():
                     freezing.cancel()
                     return
@@ -202,11 +202,11 @@ class Load:
                     async with self.dialing(invited) as socket:
                         await socket.send(message)
                         while True:
-                            heard = json.loads(await socket.recv())
-                            assert heard["kind"] != "welcome", "a stranger got in"
+                            reply = json.loads(await socket.recv())
+                            assert reply["kind"] != "welcome", "a stranger got in"
                 except ConnectionClosed as end:
-                    why = end.rcvd.reason if end.rcvd is not None else "no reason"
-                    self.refusals[re.sub(r" at line .*|(?<=seat )\d+", "", why)] += 1
+                    reason = end.rcvd.reason if end.rcvd is not None else "no reason"
+                    self.refusals[re.sub(r" at line .*|(?<=seat )\d+", "", reason)] += 1
                 except (TimeoutError, OSError) as problem:
                     self.refusals[type(problem).__name__] += 1
 
@@ -214,9 +214,9 @@ class Load:
 
     async def look_at_the_clock(self) -> None:
         while True:
-            due = time.monotonic() + 0.1
+            due_s = time.monotonic() + 0.1
             await asyncio.sleep(0.1)
-            self.late_s.append(time.monotonic() - due)
+            self.late_s.append(time.monotonic() - due_s)
 
     async def run(self, invited: Invitation, database: Path, joins: int) -> None:
         looking = asyncio.create_task(self.look_at_the_clock())
@@ -226,8 +226,8 @@ class Load:
         await asyncio.sleep(self.seconds + 10)
         await trying
         self.over.set()
-        done = await asyncio.gather(*seats, return_exceptions=True)
-        failed = [one for one in done if isinstance(one, BaseException)]
+        outcomes = await asyncio.gather(*seats, return_exceptions=True)
+        failed = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
         assert not failed, (len(failed), failed[:3])
         instructing.cancel()
         looking.cancel()
@@ -327,7 +327,7 @@ def main() -> None:
                 {
                     "seats": options.seats,
                     "real": len(real),
-                    "real_failed": sum(one.returncode != 0 for one in real),
+                    "real_failed": sum(process.returncode != 0 for process in real),
                     "dropped": load.dropped,
                     "refused": load.refusals,
                     "seats_in_record": seats_in(folder / "class.sqlite"),

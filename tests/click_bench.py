@@ -40,11 +40,11 @@ class Watch:
         self._timer.start()
 
     def _look(self) -> None:
-        found = QApplication.activeModalWidget() or QApplication.activePopupWidget()
-        if found is not None:
+        popup = QApplication.activeModalWidget() or QApplication.activePopupWidget()
+        if popup is not None:
             if self.seen_s is None:
                 self.seen_s = time.process_time()
-            found.close()
+            popup.close()
 
 
 def measure(act: Callable[[], object], watch: Watch) -> float:
@@ -57,12 +57,12 @@ def measure(act: Callable[[], object], watch: Watch) -> float:
         busy_s.append(time.process_time())
         set_cursor(cursor)
 
-    begun = time.process_time()
+    start_s = time.process_time()
     with mock.patch.object(QGuiApplication, "setOverrideCursor", note):
         act()
         QApplication.processEvents()
     ends = [time.process_time(), *busy_s, *([watch.seen_s] if watch.seen_s is not None else [])]
-    return (min(ends) - begun) * 1000.0
+    return (min(ends) - start_s) * 1000.0
 
 
 def actions(window: OpenWindow) -> Iterator[tuple[str, QAction]]:

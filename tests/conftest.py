@@ -97,6 +97,6 @@ def _nothing_of_qt_left(request: pytest.FixtureRequest) -> Iterator[None]:
         theme.apply(app, theme.LIGHT)
     windows = [widget for widget in QApplication.topLevelWidgets() if widget.isVisible()]
     assert not windows, f"windows left open: {windows}"
-    timers = [found for found in gc.get_objects() if issubclass(type(found), QTimer) and isValid(found)]
+    timers = [timer for timer in gc.get_objects() if issubclass(type(timer), QTimer) and isValid(timer)]
     running = [timer for timer in timers if timer.isActive()]
     assert not running, f"timers left running: {running}"

@@ -10,7 +10,11 @@ from engine.events import Event, EventData, EventKind, TeamMessageData
 
 
 def _list_classes(base: type[EventData]) -> list[type[EventData]]:
-    return [found for each in base.__subclasses__() for found in (each, *_list_classes(each))]
+    return [
+        found_class
+        for subclass in base.__subclasses__()
+        for found_class in (subclass, *_list_classes(subclass))
+    ]
 
 
 DATA: Final = {each.kind: each for each in _list_classes(EventData) if each is not TeamMessageData}
@@ -26,14 +30,14 @@ def build_event(
     **fields: object,
 ) -> Event:
     """Build an event with these fields; other required fields are empty."""
-    made, types = DATA[kind], get_type_hints(DATA[kind])
+    data_class, types = DATA[kind], get_type_hints(DATA[kind])
     empty = {
-        each.name: types[each.name]() if isinstance(types[each.name], type) else []
-        for each in structs.fields(made)
-        if each.required
+        field.name: types[field.name]() if isinstance(types[field.name], type) else []
+        for field in structs.fields(data_class)
+        if field.required
     }
     values: Any = empty | fields
-    return Event(tick, made(**values), text, server, database)
+    return Event(tick, data_class(**values), text, server, database)
 
 
 def read_field(event: Event, name: str, default: object = None) -> Any:

@@ -48,8 +48,8 @@ def _begin(arguments: list[str], environment: dict[str, str], files: Mapping[int
     os.environ.clear()
     os.environ.update(environment)
     for number, file in files.items():
-        opened = os.open(file, os.O_RDWR) if isinstance(file, str) else file.fileno()
-        os.dup2(opened, number)
+        descriptor = os.open(file, os.O_RDWR) if isinstance(file, str) else file.fileno()
+        os.dup2(descriptor, number)
     sys.stdin = os.fdopen(0, closefd=False)
     sys.modules["__main__"] = program  # workers start as those of `python -m app` do
     if sys.version_info < (3, 14):  # if a forked process cannot fork again, its workers start as usual
@@ -68,12 +68,12 @@ class Program:
     """The used part of the interface of `subprocess.Popen`. Errors go to the tests' own stderr."""
 
     def __init__(self, *arguments: object, environment: Mapping[str, str] = os.environ) -> None:
-        read, written = _forks.Pipe(duplex=False)
+        read, writing_end = _forks.Pipe(duplex=False)
         output, output_pipe = _forks.Pipe(duplex=False)
         self._process = _start_process(arguments, environment, {0: read, 1: output_pipe})
         for theirs in (read, output_pipe):
             theirs.close()
-        self.stdin, self.stdout = _text(written, "w"), _text(output, "r")
+        self.stdin, self.stdout = _text(writing_end, "w"), _text(output, "r")
 
     @property
     def pid(self) -> int:
@@ -131,6 +131,6 @@ def _start_process(
 
 
 def _text(end: Connection, mode: str) -> IO[str]:
-    own = os.dup(end.fileno())
+    descriptor = os.dup(end.fileno())
     end.close()
-    return open(own, mode)
+    return open(descriptor, mode)

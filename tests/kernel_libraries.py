@@ -47,12 +47,12 @@ def main() -> None:
     for system, machine in TARGETS:
         with tempfile.TemporaryDirectory() as folder:
             library = build(system, machine, Path(folder))
-            same = (LIBRARIES / library.name).exists() and (
+            is_same_file = (LIBRARIES / library.name).exists() and (
                 LIBRARIES / library.name
             ).read_bytes() == library.read_bytes()
             (LIBRARIES / library.name).write_bytes(library.read_bytes())
             os.chmod(LIBRARIES / library.name, 0o644)
-            print(f"{library.name}: {library.stat().st_size} bytes{', as before' if same else ''}")
+            print(f"{library.name}: {library.stat().st_size} bytes{', as before' if is_same_file else ''}")
 
 
 if __name__ == "__main__":

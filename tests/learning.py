@@ -59,9 +59,9 @@ class Fsrs:
         return FSRS.get_card_retrievability(self._card, START + timedelta(days=day))
 
     def ran(self, day: float, success: bool) -> None:
-        at = START + timedelta(days=day)
-        self._card, _ = FSRS.review_card(self._card, Rating.Good if success else Rating.Again, at)
-        self.next_days = (self._card.due - at) / timedelta(days=1)
+        review_time = START + timedelta(days=day)
+        self._card, _ = FSRS.review_card(self._card, Rating.Good if success else Rating.Again, review_time)
+        self.next_days = (self._card.due - review_time) / timedelta(days=1)
 
 
 class Constant:
@@ -100,7 +100,7 @@ def learn(
     """
     able = math.exp(chance.gauss(0.0, 0.7))
     schedules = {name: make() for name, make in SCHEDULES.items()}
-    day, well, failed, forecasts = 0.0, 1, 0, []
+    day, reviews_passed, failed, forecasts = 0.0, 1, 0, []
     for schedule in schedules.values():
         schedule.ran(0.0, True)
     for _ in range(RUNS):
@@ -112,16 +112,16 @@ def learn(
         days = max(1.0, round(days))
         day += days
         recall = {name: schedule.foreseen(day) for name, schedule in schedules.items()}
-        went_well = chance.random() < memory(days, well, failed, able)
-        forecasts.append((recall, went_well, day))
-        well, failed = well + went_well, failed + (not went_well)
+        is_remembered = chance.random() < memory(days, reviews_passed, failed, able)
+        forecasts.append((recall, is_remembered, day))
+        reviews_passed, failed = reviews_passed + is_remembered, failed + (not is_remembered)
         for schedule in schedules.values():
-            schedule.ran(day, went_well)
+            schedule.ran(day, is_remembered)
     return forecasts
 
 
 def log_loss(forecasts: Sequence[tuple[float, bool]]) -> float:
-    losses = [-math.log(min(0.999, max(0.001, p if well else 1.0 - p))) for p, well in forecasts]
+    losses = [-math.log(min(0.999, max(0.001, p if is_right else 1.0 - p))) for p, is_right in forecasts]
     return sum(losses) / len(losses)
 
 
@@ -137,11 +137,11 @@ def main() -> None:
             chance = random.Random(options.seed)
             Constant.well = Constant.runs = 0
             runs = [learn(memory, by, chance) for _ in range(options.learners)]
-            all_runs = [each for learner in runs for each in learner]
-            share = sum(well for _, well, _ in all_runs) / len(all_runs)
+            all_runs = [review for learner in runs for review in learner]
+            share = sum(is_right for _, is_right, _ in all_runs) / len(all_runs)
             covered = sum(learner[-1][2] for learner in runs) / len(runs)
             for name in SCHEDULES:
-                pairs = [(told[name], well) for told, well, _ in all_runs]
+                pairs = [(forecast[name], is_right) for forecast, is_right, _ in all_runs]
                 bias = sum(p for p, _ in pairs) / len(pairs) - share
                 print(
                     f"| {kind} | {by} | {name} | {log_loss(pairs):.3f} | {bias:+.2f} | {share:.2f} | {covered:.0f} |"

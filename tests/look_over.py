@@ -43,9 +43,9 @@ def faults(window: QWidget, colors: bool) -> Iterator[str]:
     yield from painted.out_of_sight(window)
     texts = list(painted.texts(window))
     for text in texts:
-        how = painted.describe_clipping(text, window)
-        if how:
-            yield f"{text.words!r} {how}: {text.location}"
+        clipping = painted.describe_clipping(text, window)
+        if clipping:
+            yield f"{text.words!r} {clipping}: {text.location}"
     if colors:
         picture = window.grab().toImage()
         for text in texts:
@@ -63,15 +63,15 @@ def main() -> int:
     parser.add_argument("--scenes", default="")
     parser.add_argument("--pictures", type=Path)
     parser.add_argument("--no-colors", action="store_true")
-    asked = parser.parse_args()
+    options_given = parser.parse_args()
     os.environ["MIRRORDRILL_PROFILE"] = tempfile.mkdtemp()
     app = QApplication(sys.argv[:1])
     app.setApplicationName("mirrordrill")
-    sizes = [tuple(map(int, size.split("x"))) for size in asked.sizes.split(",")]
-    scales = [float(scale) for scale in asked.texts.split(",")]
-    themes = asked.themes.replace("contrast", theme.CONTRAST).replace("high high", "high").split(",")
-    only = set(asked.scenes.split(",")) - {""}
-    language.use(asked.words)
+    sizes = [tuple(map(int, size.split("x"))) for size in options_given.sizes.split(",")]
+    scales = [float(scale) for scale in options_given.texts.split(",")]
+    themes = options_given.themes.replace("contrast", theme.CONTRAST).replace("high high", "high").split(",")
+    chosen_scenes = set(options_given.scenes.split(",")) - {""}
+    language.use(options_given.words)
     problems: dict[str, list[str]] = defaultdict(list)
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -79,24 +79,26 @@ def main() -> int:
     ):
         for name in scenes(window):
             scene = name.strip()
-            if only and scene not in only:
+            if chosen_scenes and scene not in chosen_scenes:
                 continue
-            shown = _dialog() if name.endswith("\n") else window
+            shown_widget = _dialog() if name.endswith("\n") else window
             for choice in themes:
                 # for the other scales, a dialog opens again
-                for scale in scales if shown is window else scales[:1]:
+                for scale in scales if shown_widget is window else scales[:1]:
                     _look(window, choice, scale)
-                    for width, height in sizes if shown is window else sizes[:1]:
-                        if shown is window:
+                    for width, height in sizes if shown_widget is window else sizes[:1]:
+                        if shown_widget is window:
                             window.resize(width, height)
                         settle()
-                        label = f"{scene} {choice} {width}x{height} {scale:.0%} {asked.words}"
+                        label = f"{scene} {choice} {width}x{height} {scale:.0%} {options_given.words}"
                         print(label, file=sys.stderr, flush=True)
-                        for fault in set(faults(shown, not asked.no_colors)):
+                        for fault in set(faults(shown_widget, not options_given.no_colors)):
                             problems[fault].append(label)
-                        if asked.pictures:
-                            asked.pictures.mkdir(parents=True, exist_ok=True)
-                            shown.grab().save(str(asked.pictures / f"{label.replace(' ', '-')}.png"))
+                        if options_given.pictures:
+                            options_given.pictures.mkdir(parents=True, exist_ok=True)
+                            shown_widget.grab().save(
+                                str(options_given.pictures / f"{label.replace(' ', '-')}.png")
+                            )
             _look(window, theme.LIGHT, scales[0])
             window.resize(*BETWEEN)
             settle()

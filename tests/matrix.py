@@ -105,17 +105,17 @@ def _take_sqlite(name: str) -> None:
     """Replace sqlite3 by another package, which lacks some constants and the engine's limits."""
     import sqlite3
 
-    other = __import__(name)
+    module = __import__(name)
     for constant in filter(str.isupper, dir(sqlite3)):
-        if not hasattr(other, constant):
-            setattr(other, constant, getattr(sqlite3, constant))
+        if not hasattr(module, constant):
+            setattr(module, constant, getattr(sqlite3, constant))
 
-    class Connection(other.Connection):  # type: ignore[name-defined,misc]
+    class Connection(module.Connection):  # type: ignore[name-defined,misc]
         def setlimit(self, category: int, limit: int) -> int:
             return limit
 
-    vars(other)["connect"] = functools.partial(vars(other)["connect"], factory=Connection)
-    sys.modules["sqlite3"] = other
+    vars(module)["connect"] = functools.partial(vars(module)["connect"], factory=Connection)
+    sys.modules["sqlite3"] = module
 
 
 # --- whole matrix ---------------------------------------------------------------------------------------
@@ -127,28 +127,30 @@ def combine_variants() -> list[Variant]:
     locales = [variant for variant in all_variants if "--locale" in variant.options]
     second = [variant for variant in all_variants if "--sqlite" in variant.options]
     pythons = [variant for variant in all_variants[1:] if variant not in locales + second]
-    own, joined = all_variants[0], []
+    own_variant, joined = all_variants[0], []
     for place in range(max(len(pythons), len(locales), len(second))):
-        of_each = [list_[place] for list_ in (pythons, locales, second) if place < len(list_)]
-        python = next((v.python for v in of_each if "--sqlite" in v.options), of_each[0].python)
-        environment = {name: value for variant in of_each for name, value in variant.environment.items()}
-        options = tuple(option for variant in of_each for option in variant.options)
-        joined.append(Variant(" + ".join(v.name for v in of_each), python, environment, options))
-    return [own, *joined]
+        variant_parts = [list_[place] for list_ in (pythons, locales, second) if place < len(list_)]
+        python = next((v.python for v in variant_parts if "--sqlite" in v.options), variant_parts[0].python)
+        environment = {
+            name: value for variant in variant_parts for name, value in variant.environment.items()
+        }
+        options = tuple(option for variant in variant_parts for option in variant.options)
+        joined.append(Variant(" + ".join(v.name for v in variant_parts), python, environment, options))
+    return [own_variant, *joined]
 
 
 def variants() -> Iterator[Variant]:
     """Yield the variants that can run here; print the others."""
-    own = f"{sys.version_info.major}.{sys.version_info.minor}"
-    yield Variant(f"Python {own}", sys.executable)
-    yield Variant(f"Python {own}, plain kernel", sys.executable, PLAIN)
+    own_version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    yield Variant(f"Python {own_version}", sys.executable)
+    yield Variant(f"Python {own_version}, plain kernel", sys.executable, PLAIN)
     with ThreadPoolExecutor() as pool:
         environments = list(pool.map(environment_if_any, find_pythons()))
     for environment in filter(None, environments):
         yield Variant(f"Python {Path(environment).parents[1].name}", environment)
-    there = _with_second_sqlite()
-    if there is not None:
-        yield Variant("another SQLite", there, options=("--sqlite", SECOND_SQLITE))
+    second_python = _with_second_sqlite()
+    if second_python is not None:
+        yield Variant("another SQLite", second_python, options=("--sqlite", SECOND_SQLITE))
     for name in LOCALES:
         if _has_locale(name):
             yield Variant(f"locale {name}", sys.executable, {"LC_ALL": name}, ("--locale", name))
@@ -158,7 +160,7 @@ def variants() -> Iterator[Variant]:
 
 def find_pythons() -> Iterator[str]:
     """Yield one interpreter of each other version, from the PATH and from pyenv."""
-    seen = {sys.version_info[:2]}
+    versions_seen = {sys.version_info[:2]}
     places = [shutil.which(name) for name in PYTHONS]
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     places += [str(path) for path in sorted(pyenv.glob("3.*/bin/python"))]
@@ -167,8 +169,8 @@ def find_pythons() -> Iterator[str]:
         process = subprocess.run([place, "-c", code], capture_output=True, text=True, check=False)
         major, minor = map(int, process.stdout.split()) if process.returncode == 0 else (0, 0)
         version = (major, minor)
-        if version >= (3, 11) and version not in seen:
-            seen.add(version)
+        if version >= (3, 11) and version not in versions_seen:
+            versions_seen.add(version)
             yield place
 
 
@@ -185,18 +187,18 @@ def _environment(python: str) -> str:
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
     name = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     folder = MADE / name
-    inside = folder / "bin" / "python"
+    python_file = folder / "bin" / "python"
     lock = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
     wanted = "".join(entry for entry in _entries(lock) if entry.split("==")[0] in NEEDED)
     listed = folder / "needed.txt"
     if not listed.exists() or listed.read_text(encoding="utf-8") != wanted:
         subprocess.run([python, "-m", "venv", "--clear", folder], check=True, capture_output=True)
-        fresh = folder / "asked.txt"
-        fresh.write_text(wanted, encoding="utf-8")
-        install = [str(inside), *PIP, "--require-hashes", "--no-deps", "-r", str(fresh)]
+        answer_file = folder / "asked.txt"
+        answer_file.write_text(wanted, encoding="utf-8")
+        install = [str(python_file), *PIP, "--require-hashes", "--no-deps", "-r", str(answer_file)]
         subprocess.run(install, check=True, capture_output=True, timeout=INSTALL_S_MAX)
-        fresh.rename(listed)
-    return str(inside)
+        answer_file.rename(listed)
+    return str(python_file)
 
 
 def _entries(lock: str) -> Iterator[str]:
@@ -214,20 +216,20 @@ def _entries(lock: str) -> Iterator[str]:
 def _with_second_sqlite() -> str | None:
     """Return an interpreter with a second SQLite; print a message and return None if there is none."""
     folder = MADE / "sqlite"
-    inside = folder / "bin" / "python"
-    look = [str(inside), "-c", f"import numpy, {SECOND_SQLITE}"]
+    python_file = folder / "bin" / "python"
+    look = [str(python_file), "-c", f"import numpy, {SECOND_SQLITE}"]
     try:
-        if not inside.exists() or subprocess.run(look, capture_output=True, check=False).returncode != 0:
+        if not python_file.exists() or subprocess.run(look, capture_output=True, check=False).returncode != 0:
             subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True, capture_output=True)
             packages = Path(sysconfig.get_path("purelib"))
-            there = folder / "lib" / packages.parent.name / "site-packages"
-            (there / "packages.pth").write_text(f"{packages}\n", encoding="utf-8")
-            install = [str(inside), *PIP, "--no-deps", "--only-binary=:all:", SECOND_SQLITE_FROM]
+            packages_link = folder / "lib" / packages.parent.name / "site-packages"
+            (packages_link / "packages.pth").write_text(f"{packages}\n", encoding="utf-8")
+            install = [str(python_file), *PIP, "--no-deps", "--only-binary=:all:", SECOND_SQLITE_FROM]
             subprocess.run(install, check=True, capture_output=True, timeout=INSTALL_S_MAX)
     except (subprocess.SubprocessError, OSError) as problem:
         print(f"not here: a second SQLite ({problem})")
         return None
-    return str(inside)
+    return str(python_file)
 
 
 def _has_locale(name: str) -> bool:
@@ -242,13 +244,13 @@ def _has_locale(name: str) -> bool:
 
 
 def _run(variant: Variant, until_s: float | None, sample: bool) -> dict[str, object]:
-    asked = [variant.python, "-m", "tests.matrix", "--play", *variant.options]
+    command = [variant.python, "-m", "tests.matrix", "--play", *variant.options]
     if until_s is not None:
-        asked += ["--until", str(until_s)]
+        command += ["--until", str(until_s)]
     if sample:
-        asked.append("--sample")
+        command.append("--sample")
     surroundings = {**os.environ, **variant.environment}
-    process = subprocess.run(asked, capture_output=True, text=True, cwd=ROOT, env=surroundings, check=False)
+    process = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=surroundings, check=False)
     if process.returncode != 0:
         raise SystemExit(f"{variant.name}: {process.stderr[-2000:]}")
     answer: dict[str, object] = json.loads(process.stdout.splitlines()[-1])
@@ -263,11 +265,15 @@ def compare(until_s: float | None, sample: bool, selected: list[Variant]) -> int
     assert isinstance(first, dict)
     parted = 0
     for variant, answer in zip(selected, answers, strict=True):
-        there = answer["hashes"]
-        assert isinstance(there, dict)
-        other = [name for name in first if there.get(name) != first[name]]
-        parted += len(other)
-        verdict = f"{len(first)} drills the same" if not other else f"other hashes: {', '.join(other)}"
+        hashes = answer["hashes"]
+        assert isinstance(hashes, dict)
+        different_names = [name for name in first if hashes.get(name) != first[name]]
+        parted += len(different_names)
+        verdict = (
+            f"{len(first)} drills the same"
+            if not different_names
+            else f"other hashes: {', '.join(different_names)}"
+        )
         print(f"{variant.name} (Python {answer['python']}, SQLite {answer['sqlite']}): {verdict}")
     return int(bool(parted))
 

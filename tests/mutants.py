@@ -96,7 +96,7 @@ def mutants_of(path: str) -> Iterator[list[tuple[int, type, int]]]:
     from cosmic_ray.plugins import get_operator, operator_names
 
     nodes = list(ast_nodes(get_ast_from_path(ROOT / path)))
-    left_out = untold_places((ROOT / path).read_text(encoding="utf-8"))
+    untold = untold_places((ROOT / path).read_text(encoding="utf-8"))
     places: dict[tuple[int, int], list[tuple[int, type, int]]] = {}
     for name in operator_names():
         operator = get_operator(name)
@@ -104,7 +104,7 @@ def mutants_of(path: str) -> Iterator[list[tuple[int, type, int]]]:
             continue
         starts = (start for node in nodes for start, _ in operator().mutation_positions(node))
         for occurrence, start in enumerate(starts):
-            if start not in left_out:
+            if start not in untold:
                 places.setdefault(start, []).append((start[0], operator, occurrence))
     yield from (places[start] for start in sorted(places))
 
@@ -182,18 +182,18 @@ def main() -> None:
     arguments.add_argument(
         "--deselect", action="append", default=[], help="a test that fails without a mutant"
     )
-    chosen = arguments.parse_args()
+    options_given = arguments.parse_args()
     sys.path.append(str(CHECKER))
     build = ROOT / "build" / "mutants"
     shutil.rmtree(build, ignore_errors=True)
     build.mkdir(parents=True)
     os.environ |= {"HYPOTHESIS_STORAGE_DIRECTORY": str(build / "hypothesis"), "QT_QPA_PLATFORM": "offscreen"}
-    leave_out = [f"--deselect={name}" for name in chosen.deselect]
-    leave_out += [f"--ignore={path}" for path in DEAR] if chosen.quick else []
+    leave_out = [f"--deselect={name}" for name in options_given.deselect]
+    leave_out += [f"--ignore={path}" for path in DEAR] if options_given.quick else []
     mutants = list(by_hand())
-    if not chosen.by_hand:
-        for package in chosen.package or PACKAGES:
-            mutants += sample(package, chosen.share, random.Random(f"{chosen.seed} {package}"))
+    if not options_given.by_hand:
+        for package in options_given.package or PACKAGES:
+            mutants += sample(package, options_given.share, random.Random(f"{options_given.seed} {package}"))
 
     import lark, numpy, pydantic, sqlglot  # noqa: E401, F401, I001  # once, for all children
 

@@ -48,7 +48,7 @@ def _fields(owner: Type) -> dict[str, Type]:
     """Return names and types of the fields of a struct, a typed dictionary, or a union of them."""
     proper = get_proper_type(owner)
     if isinstance(proper, UnionType):
-        return {name: of for part in proper.items for name, of in _fields(part).items()}
+        return {name: field_type for part in proper.items for name, field_type in _fields(part).items()}
     if not isinstance(proper, Instance):
         return dict(getattr(proper, "items", {}))
     constructor = proper.type.get_method("__init__")
@@ -62,9 +62,9 @@ def _fields(owner: Type) -> dict[str, Type]:
 def _check_replace(context: FunctionSigContext) -> FunctionLike:
     if len(context.args) != 2 or len(context.args[0]) != 1:
         return context.default_signature
-    given = get_proper_type(context.api.get_expression_type(context.args[0][0]))
-    given = get_proper_type(getattr(given, "upper_bound", given))
-    return _with_fields(context, _fields(given) if isinstance(given, Instance) else {})
+    given_type = get_proper_type(context.api.get_expression_type(context.args[0][0]))
+    given_type = get_proper_type(getattr(given_type, "upper_bound", given_type))
+    return _with_fields(context, _fields(given_type) if isinstance(given_type, Instance) else {})
 
 
 def _check_marked(context: Context) -> FunctionLike:
@@ -78,7 +78,7 @@ def _check_marked(context: Context) -> FunctionLike:
 def _with_fields(context: Context, fields: dict[str, Type]) -> CallableType:
     """Return the signature with *fields* instead of its last parameter."""
     signature, call = context.default_signature, context.context
-    fields = {name: of for name, of in fields.items() if name not in signature.arg_names}
+    fields = {name: field_type for name, field_type in fields.items() if name not in signature.arg_names}
     if not isinstance(call, CallExpr) or not fields:
         return signature
     names: list[str | None] = [*signature.arg_names[:-1], *fields]

@@ -24,10 +24,10 @@ class OpenWindow(MainWindow):
         parts = _parts()
         if name not in parts:
             raise AttributeError(name)
-        found = self.findChild(parts[name])
-        if found is None and any(dock.view.endswith(f":{parts[name].__name__}") for dock in DOCKS):
+        part = self.findChild(parts[name])
+        if part is None and any(dock.view.endswith(f":{parts[name].__name__}") for dock in DOCKS):
             return self.desk.part(parts[name])
-        return found
+        return part
 
     @property
     def actions_by_name(self) -> dict[str, QAction]:
@@ -68,8 +68,8 @@ class OpenWindow(MainWindow):
     @property
     def scenario(self) -> Scenario | None:
         """Return the scenario on screen."""
-        found: Scenario | None = self.choice.scenario
-        return found
+        chosen_scenario: Scenario | None = self.choice.scenario
+        return chosen_scenario
 
 
 def build_window(

@@ -85,7 +85,7 @@ def in_sight(widget: QWidget) -> bool:
 
 def _texts_of(widget: QWidget, window: QWidget) -> Iterator[Text]:
     corner = widget.mapTo(window, QPoint()) if widget is not window else QPoint()
-    seen = QRectF(widget.visibleRegion().boundingRect().translated(corner))
+    visible_area = QRectF(widget.visibleRegion().boundingRect().translated(corner))
     for element, transform in _elements(_drawing(widget)):
         words = (element.text or "").strip("\n")
         color = QColor(element.get("fill", "#000000"))
@@ -99,25 +99,25 @@ def _texts_of(widget: QWidget, window: QWidget) -> Iterator[Text]:
         metrics = QFontMetricsF(font)
         x, y = float(element.get("x", "0")), float(element.get("y", "0"))
         box = QRectF(x, y - metrics.ascent(), metrics.horizontalAdvance(words), metrics.height())
-        placed = transform.mapRect(box).translated(corner)
-        if seen.intersects(placed):
+        placed_box = transform.mapRect(box).translated(corner)
+        if visible_area.intersects(placed_box):
             height = abs(transform.m22()) or abs(transform.m12())
-            yield Text(words, placed, color, font.pixelSize() * height, font.weight(), widget)
+            yield Text(words, placed_box, color, font.pixelSize() * height, font.weight(), widget)
 
 
 def _drawing(widget: QWidget) -> ElementTree.Element:
     """Return the drawing of *widget*, without its children."""
-    written = QBuffer()
-    written.open(QIODevice.OpenModeFlag.WriteOnly)
+    png_buffer = QBuffer()
+    png_buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     device = QSvgGenerator()
-    device.setOutputDevice(written)
+    device.setOutputDevice(png_buffer)
     device.setResolution(widget.logicalDpiX())
     device.setSize(widget.size())
     device.setViewBox(widget.rect())
     painter = QPainter(device)
     widget.render(painter, QPoint(), QRegion(), QWidget.RenderFlag.IgnoreMask)
     painter.end()
-    text = bytes(written.data().data()).decode("utf-8", "replace")
+    text = bytes(png_buffer.data().data()).decode("utf-8", "replace")
     text = re.sub(r"<image\b[^>]*/>", "", text)
     return ElementTree.fromstring(re.sub(r"[\x00-\x08\x0b-\x1f]", " ", text))
 
@@ -158,11 +158,11 @@ def _luminance(color: QColor) -> float:
 
 def contrast(text: Text, picture: QImage, window: QWidget) -> float | None:
     """Return the contrast of the letters and their background in *picture*; None if the letters are not visible."""
-    whole = text.box.toAlignedRect()
+    whole_box = text.box.toAlignedRect()
     corner = text.widget.mapTo(window, QPoint()) if text.widget is not window else QPoint()
-    there = text.widget.visibleRegion().translated(corner).intersected(whole).boundingRect()
-    box = there.intersected(picture.rect())
-    if box.width() < 3 or box.height() < MOSTLY * whole.height():
+    visible_box = text.widget.visibleRegion().translated(corner).intersected(whole_box).boundingRect()
+    box = visible_box.intersected(picture.rect())
+    if box.width() < 3 or box.height() < MOSTLY * whole_box.height():
         return None
     colors, places = np.unique(
         _pixels(picture)[box.top() : box.bottom() + 1, box.left() : box.right() + 1], return_counts=True
@@ -179,8 +179,8 @@ def too_faint(text: Text, picture: QImage, window: QWidget) -> float | None:
     """Return the contrast if it is below the WCAG limit, else None."""
     ratio = contrast(text, picture, window) if text.widget.isEnabled() else None
     mark = not any(letter.isalnum() for letter in text.words)
-    needed = LARGE_CONTRAST if text.large or mark else TEXT_CONTRAST
-    return ratio if ratio is not None and ratio < needed else None
+    needed_contrast = LARGE_CONTRAST if text.large or mark else TEXT_CONTRAST
+    return ratio if ratio is not None and ratio < needed_contrast else None
 
 
 def _blend(color: QColor, ground: QColor) -> QColor:
@@ -207,20 +207,25 @@ def describe_clipping(text: Text, window: QWidget) -> str:
         return "is a cell that ends in dots" if _is_viewport(widget) else "ends in dots"
     if _is_viewport(widget) or isinstance(widget, QTabBar):
         return ""  # scrolling shows the rest
-    inside = QRectF(
+    inner_area = QRectF(
         widget.rect().translated(widget.mapTo(window, QPoint()) if widget is not window else QPoint())
     )
-    right, bottom = text.box.right() - inside.right(), text.box.bottom() - inside.bottom()
-    if right > 1.5 or inside.left() - text.box.left() > 1.5:
-        return f"{max(right, inside.left() - text.box.left()):.0f} px wider than its {type(widget).__name__}"
-    if bottom > 3.0 or inside.top() - text.box.top() > 3.0:
-        return f"{max(bottom, inside.top() - text.box.top()):.0f} px higher than its {type(widget).__name__}"
+    right, bottom = text.box.right() - inner_area.right(), text.box.bottom() - inner_area.bottom()
+    if right > 1.5 or inner_area.left() - text.box.left() > 1.5:
+        return (
+            f"{max(right, inner_area.left() - text.box.left()):.0f} px wider than its {type(widget).__name__}"
+        )
+    if bottom > 3.0 or inner_area.top() - text.box.top() > 3.0:
+        return (
+            f"{max(bottom, inner_area.top() - text.box.top()):.0f} px higher than its {type(widget).__name__}"
+        )
     return ""
 
 
 def is_intended_ellipsis(text: Text) -> bool:
     """Return whether the dots are part of the text, as in "Open…" or "Loading…"."""
-    return any(said.endswith(text.words) for said in _list_texts(text.widget))  # a mnemonic splits words
+    # a mnemonic splits words
+    return any(full_text.endswith(text.words) for full_text in _list_texts(text.widget))
 
 
 def _list_texts(widget: QWidget) -> Iterator[str]:
@@ -244,20 +249,20 @@ def out_of_sight(window: QWidget) -> Iterator[str]:
         if parent is None or not in_sight(widget) or widget.isWindow() or _may_lie_anywhere(widget):
             continue
         if not parent.rect().adjusted(-1, -1, 1, 1).contains(widget.geometry()):
-            over = _measure_overflow(widget.geometry(), parent.rect())
-            if over > 2:
-                yield f"{_name(widget)} reaches {over} px out of {_name(parent)}"
+            overflow = _measure_overflow(widget.geometry(), parent.rect())
+            if overflow > 2:
+                yield f"{_name(widget)} reaches {overflow} px out of {_name(parent)}"
         layout = parent.layout()
         if layout is None or layout.indexOf(widget) < 0:
             continue
-        for other in parent.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
-            both = widget.geometry().intersected(other.geometry())
+        for sibling in parent.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            overlap = widget.geometry().intersected(sibling.geometry())
             if (
-                in_sight(other)
-                and layout.indexOf(other) > layout.indexOf(widget)
-                and min(both.width(), both.height()) > 2
+                in_sight(sibling)
+                and layout.indexOf(sibling) > layout.indexOf(widget)
+                and min(overlap.width(), overlap.height()) > 2
             ):
-                yield f"{_name(widget)} overlaps {_name(other)} by {both.width()} x {both.height()} px"
+                yield f"{_name(widget)} overlaps {_name(sibling)} by {overlap.width()} x {overlap.height()} px"
 
 
 def _may_lie_anywhere(widget: QWidget) -> bool:

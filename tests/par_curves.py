@@ -61,8 +61,8 @@ def hostile(scenario: Scenario, seed: int) -> Drill:
     worse offers.
     """
     drill, lean, chance = Drill(scenario, seed), SearchDrill(scenario, seed), Chance.from_seed(seed)
-    known, end = list_scenario_lines(drill.scenario), default_end(drill)
-    first = min((ticks(each.at or 30.0) for each in scenario.timeline), default=ticks(30.0))
+    known_lines, end = list_scenario_lines(drill.scenario), default_end(drill)
+    first = min((ticks(entry.at or 30.0) for entry in scenario.timeline), default=ticks(30.0))
     tick: Tick = chance.integer(0, first)
     for number in range(ACTS):
         for run in (drill, lean):
@@ -70,25 +70,29 @@ def hostile(scenario: Scenario, seed: int) -> Drill:
         lines = (
             _breaking(lean.world)
             if number == 0 or chance.integer(0, 2) == 0
-            else list_candidates(lean, known)
+            else list_candidates(lean, known_lines)
         )
         line = lines[chance.integer(0, len(lines) - 1)] if lines else ""
         for run in (drill, lean):
             with suppress(InputError):
                 run.do(line)
-        soon = chance.integer(0, 1) == 0
-        tick += chance.integer(ticks(1.0), ticks(5.0)) if soon else chance.integer(0, max(1, end - tick) // 2)
+        is_soon = chance.integer(0, 1) == 0
+        tick += (
+            chance.integer(ticks(1.0), ticks(5.0)) if is_soon else chance.integer(0, max(1, end - tick) // 2)
+        )
     drill.advance_to(end)
     return drill
 
 
 def _breaking(world: World) -> list[str]:
     """Return the lines that break something in the world."""
-    things = [*world.computers, *world.instances, *world.nodes]
-    tried = [f"{name} {thing}" for name in BREAKS if name in VERBS for thing in dict.fromkeys(things)]
+    objects = [*world.computers, *world.instances, *world.nodes]
+    tried = [
+        f"{name} {object_name}" for name in BREAKS if name in VERBS for object_name in dict.fromkeys(objects)
+    ]
     for server, database in world.copies:
         tried += [
-            f"sql {server} ALTER DATABASE [{database}] SET PARTNER {what}" for what in ("OFF", "SUSPEND")
+            f"sql {server} ALTER DATABASE [{database}] SET PARTNER {option}" for option in ("OFF", "SUSPEND")
         ]
         tried.append(f"sql {server} RESTORE DATABASE [{database}] WITH RECOVERY")
     return tried
@@ -97,7 +101,7 @@ def _breaking(world: World) -> list[str]:
 def rise(account: Account) -> float:
     """Return the largest rise of the stored curve in points."""
     values = [value for _, value in account.curve]
-    return max([0.0, *(after - before for before, after in itertools.pairwise(values))])
+    return max([0.0, *(next_value - before for before, next_value in itertools.pairwise(values))])
 
 
 def runs(start: int = 0) -> Iterator[Run]:
@@ -105,8 +109,8 @@ def runs(start: int = 0) -> Iterator[Run]:
     drills = [
         drill for file in scenario_files.all_files()[0] if file.shipped and (drill := file.load()).scored
     ]
-    each = ((round_, scenario) for round_ in itertools.count() for scenario in drills)
-    for round_, scenario in itertools.islice(each, start, None):
+    rounds_and_drills = ((round_, scenario) for round_ in itertools.count() for scenario in drills)
+    for round_, scenario in itertools.islice(rounds_and_drills, start, None):
         yield (
             scenario.name,
             f"random {round_}" if round_ else "reference",
@@ -117,10 +121,10 @@ def runs(start: int = 0) -> Iterator[Run]:
 def hostile_runs(start: int = 0) -> Iterator[Run]:
     """Yield own and generated drills with random players, without end; each generated drill is new."""
     generators = [scenario_files.find(name).load() for name in GENERATORS]
-    each = (
+    rounds_and_drills = (
         (player, drill) for player in itertools.count(1) for drill in (*par_drills.scenarios(), *generators)
     )
-    for player, scenario in itertools.islice(each, start, None):
+    for player, scenario in itertools.islice(rounds_and_drills, start, None):
         yield scenario.name, f"hostile {player}", hostile(scenario, player)
 
 
@@ -131,10 +135,10 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after this time")
     parser.add_argument("--hostile", action="store_true", help="players who break things, in other drills")
     options = parser.parse_args()
-    begun, done, told_count, known, broken, worked_s = time.monotonic(), 0, 0, 0, 0, 0.0
-    played_by = hostile_runs if options.hostile else runs
-    for name, player, drill in itertools.islice(played_by(options.after), options.runs):
-        if time.monotonic() - begun > options.seconds:
+    start_s, done_count, told_count, known_count, broken, worked_s = time.monotonic(), 0, 0, 0, 0, 0.0
+    player_runs = hostile_runs if options.hostile else runs
+    for name, player, drill in itertools.islice(player_runs(options.after), options.runs):
+        if time.monotonic() - start_s > options.seconds:
             break
         before_s = time.process_time()
         try:
@@ -144,16 +148,16 @@ def main() -> None:
             broken += 1
             continue
         worked_s += time.process_time() - before_s
-        done, told_count, known = (
-            done + 1,
+        done_count, told_count, known_count = (
+            done_count + 1,
             told_count + (rise(account) > RISE_MAX),
-            known + (account.risen > RISE_MAX),
+            known_count + (account.risen > RISE_MAX),
         )
         if max(rise(account), account.risen) > RISE_MAX:
             print(f"{name}, {player}: told {rise(account):.1f}, known {account.risen:.1f}", flush=True)
     print(
-        f"{done} runs in {time.monotonic() - begun:.0f} s, accounts in {worked_s:.0f} s of processor time:"
-        f" V as told rose in {told_count}, by what was known in {known}; {broken} broke the engine"
+        f"{done_count} runs in {time.monotonic() - start_s:.0f} s, accounts in {worked_s:.0f} s of processor time:"
+        f" V as told rose in {told_count}, by what was known in {known_count}; {broken} broke the engine"
     )
 
 

@@ -63,8 +63,8 @@ def _step(do: str, condition: str = "") -> str:
 def _rubric(*rules: tuple[str, int, str]) -> str:
     all_rules = (("goals", 100 - 20 - sum(points for _, points, _ in rules), ""), *rules)
     return "".join(
-        f'\n[[rubric]]\nkind = "{kind}"\nname = "{kind}"\npoints = {points}\nbetter = "Do."\n{more}\n'
-        for kind, points, more in (*all_rules, ("conduct", 20, "refused = 3"))
+        f'\n[[rubric]]\nkind = "{kind}"\nname = "{kind}"\npoints = {points}\nbetter = "Do."\n{extra_text}\n'
+        for kind, points, extra_text in (*all_rules, ("conduct", 20, "refused = 3"))
     )
 
 

@@ -87,10 +87,10 @@ def acts_at(file: Path) -> list[tuple[Tick, list[str]]]:
     search = ParSearch(scenario, 1)
     search.run(2)  # the reference, and inaction
     idle = next(plan for plan in search.plans if not plan.actions)
-    run, known, moments = SearchDrill(scenario, 1), list_scenario_lines(select_variant(scenario, 1)), []
+    run, known_lines, moments = SearchDrill(scenario, 1), list_scenario_lines(select_variant(scenario, 1)), []
     for tick in idle.points:
         run.advance_to(tick)
-        lines = list_candidates(run, known)
+        lines = list_candidates(run, known_lines)
         moments.append((tick, lines[:: -(-len(lines) // LINES_MAX)]))
     return moments
 
@@ -124,20 +124,20 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--least", type=float, default=0.0, help="the ratio that is wanted")
     options = parser.parse_args()
-    here, before, least = Path(__file__).parents[1], options.before.resolve(), float("inf")
+    root, before, min_ratio = Path(__file__).parents[1], options.before.resolve(), float("inf")
     for name in NAMES:
         file = before / "scenarios" / f"{name}.toml"
         actions = json.dumps(acts_at(file))
-        pairs = [(rate(before, file, actions), rate(here, file, actions)) for _ in range(options.rounds)]
-        old, new = (max(each) for each in zip(*pairs, strict=True))
-        least = min(least, new / old)
-        together = max(rate_of_all(here, file, actions) for _ in range(options.rounds))
+        pairs = [(rate(before, file, actions), rate(root, file, actions)) for _ in range(options.rounds)]
+        old, new = (max(rates) for rates in zip(*pairs, strict=True))
+        min_ratio = min(min_ratio, new / old)
+        total_rate = max(rate_of_all(root, file, actions) for _ in range(options.rounds))
         print(
             f"{name}: {old:.1f} nodes/s before, {new:.1f} now: {new / old:.1f} times;"
-            f" {PROCESSES} processes together {together:.1f}",
+            f" {PROCESSES} processes together {total_rate:.1f}",
             flush=True,
         )
-    return int(least < options.least)
+    return int(min_ratio < options.least)
 
 
 if __name__ == "__main__":

@@ -49,12 +49,12 @@ def replay_plans(name: str) -> dict[str, tuple[float, str]]:
     """Return total and state hash of each plan of *name*, played by complete drills."""
     scenario = scenario_files.find(name).load()
     data = certificate_of(name)
-    again = {}
+    replays = {}
     for plan in PLANS:
         drill = replay(scenario, data["seed"], "practice", data[plan]["plan"])
         drill.advance_to(default_end(drill, drill.tick))
-        again[plan] = drill.score().total, drill.state_hash()
-    return again
+        replays[plan] = drill.score().total, drill.state_hash()
+    return replays
 
 
 def compute_waiting(name: str) -> WaitingFields:
@@ -62,11 +62,13 @@ def compute_waiting(name: str) -> WaitingFields:
     scenario = scenario_files.find(name).load()
     data = certificate_of(name)
     plans = [data["par"]["plan"], data["shortest"], data.get("last_chance")]
-    par, shortest, _ = known = [parse_script("\n".join(lines or ()))[0] for lines in plans]
+    par, shortest, _ = known_plans = [parse_script("\n".join(lines or ()))[0] for lines in plans]
     seed, last_chance = data["seed"], list[Input]()
     if not reaches(scenario, seed, ()):
-        whole = [plan for plan in known if plan and reaches(scenario, seed, [item.line for item in plan])]
-        last_chance = max(whole, key=lambda plan: plan[0].tick, default=[])
+        full_plans = [
+            plan for plan in known_plans if plan and reaches(scenario, seed, [item.line for item in plan])
+        ]
+        last_chance = max(full_plans, key=lambda plan: plan[0].tick, default=[])
     points = data["par"]["score"], data["idle"]["score"]
     work = WaitingCost(scenario, seed, [par, shortest], *points, last_chance)
     run_to_completion(work.steps())
@@ -110,21 +112,21 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     options = parser.parse_args()
     names = options.names or sorted(file.stem for file in FOLDER.glob("*.json"))
-    totals, hashes, other, stale = 0, 0, 0, 0
+    totals, hashes, other_count, stale = 0, 0, 0, 0
     work = (delayed(_recompute)(name, options.blunders) for name in names)
-    found_again = Parallel(n_jobs=options.jobs, return_as="generator")(work)
+    replays_found = Parallel(n_jobs=options.jobs, return_as="generator")(work)
     chances = []
-    for name, again in zip(names, found_again, strict=True):
+    for name, replayed in zip(names, replays_found, strict=True):
         file = FOLDER / f"{name}.json"
         data = certificate_of(name)
-        plans, measures = again
+        plans, measures = replayed
         same_totals = all(total == data[plan]["score"] for plan, (total, _) in plans.items())
         if data["hashes"]["scenario"] != text_hash(name):
             stale += 1
             print(f"{name}: the certificate is of another text", flush=True)
             if same_totals:
                 data["hashes"]["scenario"] = text_hash(name)
-        other += measures != {key: data.get(key) for key in measures}
+        other_count += measures != {key: data.get(key) for key in measures}
         data.update(measures)
         chances.append(proof.chance(data) or 0.0)
         for plan, (total, state) in plans.items():
@@ -138,11 +140,11 @@ def main() -> int:
             write_json(data, str(file))
     print(
         f"{len(names)} certificates: {stale} of another text, {totals} other totals, {hashes} other hashes, "
-        f"{other} other curves or shares"
+        f"{other_count} other curves or shares"
     )
     if options.blunders:
-        print("quartiles of the chance of a blunder:", *(f"{each:.3f}" for each in quantiles(chances)))
-    return int(bool(totals or ((stale or hashes or other) and not options.renew)))
+        print("quartiles of the chance of a blunder:", *(f"{chance:.3f}" for chance in quantiles(chances)))
+    return int(bool(totals or ((stale or hashes or other_count) and not options.renew)))
 
 
 if __name__ == "__main__":

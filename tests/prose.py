@@ -41,7 +41,7 @@ def texts() -> Iterator[tuple[str, str]]:
 def problems() -> Iterator[str]:
     """Yield each problem with its place."""
     CheckRegistry().register_many(__register__)
-    checks = {name: on and name not in OFF for name, on in DEFAULT["checks"].items()}
+    checks = {name: is_on and name not in OFF for name, is_on in DEFAULT["checks"].items()}
     for name, text in texts():
         lines = text.splitlines()
         for finding in LintFile(name, text).lint({**DEFAULT, "checks": checks}):

@@ -19,17 +19,17 @@ SUPPORTED: Final = ((3, 11), (3, 12), (3, 13))
 def make_environment(python: str) -> Path:
     """Return an environment that lists the packages of *python* before those of the developers; mypy reads both."""
     folder = MADE / f"types-{Path(python).parents[1].name}"
-    inside = folder / "bin" / "python"
-    if not inside.exists():
+    python_file = folder / "bin" / "python"
+    if not python_file.exists():
         subprocess.run([python, "-m", "venv", "--without-pip", "--clear", folder], check=True)
     code = "import sysconfig; print(sysconfig.get_path('purelib'))"
     folders = [
         subprocess.run([interpreter, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
-        for interpreter in (str(inside), python)
+        for interpreter in (str(python_file), python)
     ]
     listed = f"{folders[1]}\n{sysconfig.get_path('purelib')}\n"
     (Path(folders[0]) / "packages.pth").write_text(listed, encoding="utf-8")
-    return inside
+    return python_file
 
 
 def check_types(python: str, name: str) -> bool:

@@ -91,7 +91,7 @@ def format_value(value: object) -> str:
 
 def format_fields(data: Struct) -> str:
     """Return the fields of a struct that are not empty."""
-    return ", ".join(f"{name}={format_value(each)}" for name, each in structs.asdict(data).items() if each)
+    return ", ".join(f"{name}={format_value(value)}" for name, value in structs.asdict(data).items() if value)
 
 
 def _differences(name: str, before: object, after: object) -> Iterator[str]:
@@ -106,9 +106,9 @@ def _differences(name: str, before: object, after: object) -> Iterator[str]:
             label = ".".join(map(str, key)) if isinstance(key, tuple) else str(key)
             yield from _differences(f"{name} {label}", before.get(key), after.get(key))
     elif isinstance(before, (list, tuple, set)) and isinstance(after, type(before)):
-        before, after = (sorted(each) if isinstance(each, set) else each for each in (before, after))
-        yield from (shorten(f"{name} - {format_value(each)}") for each in before if each not in after)
-        yield from (shorten(f"{name} + {format_value(each)}") for each in after if each not in before)
+        before, after = (sorted(value) if isinstance(value, set) else value for value in (before, after))
+        yield from (shorten(f"{name} - {format_value(value)}") for value in before if value not in after)
+        yield from (shorten(f"{name} + {format_value(value)}") for value in after if value not in before)
     elif before is None and isinstance(after, Struct):
         yield shorten(f"{name} = {format_fields(after)}")
     else:
@@ -165,7 +165,7 @@ def _list_values(world: World) -> dict[object, dict[str, Any]]:
     values["step"] = {f"step-{role.step}": role.step for role in roles.values()}
     values["role_name"] = values["role"]
     values["instance"], values["cluster"] = servers, {name: name for name in world.clusters}
-    values["resource"] = {each.name: each for role in roles.values() for each in role.resources}
+    values["resource"] = {resource.name: resource for role in roles.values() for resource in role.resources}
     for name in ("side_nodes", "members", "nodes", "living_nodes", "lost_nodes", "target_nodes", "partition"):
         values[name] = {"all": tuple(nodes), "first": tuple(nodes)[:1]}
     for name in ("guid", "group"):
@@ -181,7 +181,7 @@ def _list_values(world: World) -> dict[object, dict[str, Any]]:
     values["number"] = values["port"] = values["minutes"] = values["count"] = values["level"] = values[
         "seconds"
     ] = values["threshold"] = {"": 7}
-    values["epoch"] = {"now": max((each.epoch for each in world.contacts.values()), default=1)}
+    values["epoch"] = {"now": max((contact.epoch for contact in world.contacts.values()), default=1)}
     values["path"] = {path: path for _, path in world.files}
     values["drive"] = values["letter"] = {"": "D"}
     values["page"] = {"": 200}
@@ -217,16 +217,19 @@ def _list_functions(
                 and not inspect.isabstract(kind)
             ):
                 functions += [
-                    (f"{title}.{name}", each) for name, each in inspect.getmembers(kind(), inspect.ismethod)
+                    (f"{title}.{name}", method)
+                    for name, method in inspect.getmembers(kind(), inspect.ismethod)
                 ]
         for name, function in functions:
             if function.__module__ != info.name or name.rpartition(".")[2].startswith("_"):
                 continue
             hints = get_type_hints(function)
             required = [
-                each for each in inspect.signature(function).parameters.values() if each.default is each.empty
+                parameter
+                for parameter in inspect.signature(function).parameters.values()
+                if parameter.default is parameter.empty
             ]
-            parameters = tuple((each.name, hints.get(each.name)) for each in required)
+            parameters = tuple((parameter.name, hints.get(parameter.name)) for parameter in required)
             rows.append((f"{info.name.removeprefix('engine.')}.{name}", function, parameters))
     return sorted(rows, key=lambda row: row[0])
 
@@ -257,13 +260,13 @@ def read_all(world: World, package: str) -> Iterator[tuple[tuple[str, str], str]
             continue
         combinations = list(itertools.product(*(choice.items() for choice in choices)))
         results, is_change = dict[tuple[str, str], str](), False
-        for each in combinations[:: len(combinations) // MOST_CALLS + 1]:
-            arguments = {param: value for (param, _), (_, value) in zip(parameters, each, strict=True)}
+        for combination in combinations[:: len(combinations) // MOST_CALLS + 1]:
+            arguments = {param: value for (param, _), (_, value) in zip(parameters, combination, strict=True)}
             result = _call(fork, function, arguments)
             effects = [*changes(world, fork), *map(format_value, fork.outbox)]
             if effects:
                 fork, is_change = world.fork(), True
-            results[name, ",".join(filter(None, (text for text, _ in each)))] = "; ".join(
+            results[name, ",".join(filter(None, (text for text, _ in combination)))] = "; ".join(
                 [result or "error", *effects]
             )
         if is_change:

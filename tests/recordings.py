@@ -40,10 +40,10 @@ def play_steps(world: World, steps: Steps, describe: Callable[[World], list[str]
         except InputError as problem:
             rows.append(f"refused: {line}: {problem}")
         simulator.advance(world, world.tick + round(seconds * TICKS_PER_S))
-        now = describe(world)
+        description_now = describe(world)
         rows.append(f"{world.t_s:.2f} {line}")
-        rows += [f"    {row}" for row in now if row not in previous_rows]
-        previous_rows = set(now)
+        rows += [f"    {row}" for row in description_now if row not in previous_rows]
+        previous_rows = set(description_now)
     return rows
 
 

@@ -42,21 +42,21 @@ class Relay:
     def _accept(self) -> None:
         while True:
             try:
-                near, _ = self._listening.accept()
+                client_socket, _ = self._listening.accept()
             except OSError:
                 return
-            threading.Thread(target=self._connect, args=(near,), daemon=True).start()
+            threading.Thread(target=self._connect, args=(client_socket,), daemon=True).start()
 
     def _connect(self, near: socket.socket) -> None:
         self._is_whole.wait()
         try:
-            far = socket.create_connection(self._target)
+            target_socket = socket.create_connection(self._target)
         except OSError:
             near.close()
             return
-        self._open += (near, far)
-        threading.Thread(target=self._forward, args=(near, far), daemon=True).start()
-        self._forward(far, near)
+        self._open += (near, target_socket)
+        threading.Thread(target=self._forward, args=(near, target_socket), daemon=True).start()
+        self._forward(target_socket, near)
 
     def _forward(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):

@@ -17,14 +17,14 @@ NOT_COUNTED = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
 def room(roots: Iterable[Any], visited: set[int] | None = None) -> int:
     """Return the bytes of all objects reachable from *roots* and not in *visited*, which is updated."""
     visited = set() if visited is None else visited
-    waiting, taken = list(roots), 0
+    waiting, total_bytes = list(roots), 0
     while waiting:
         item = waiting.pop()
         if id(item) in visited or isinstance(item, NOT_COUNTED):
             continue
         visited.add(id(item))
-        taken += sys.getsizeof(item)
+        total_bytes += sys.getsizeof(item)
         waiting += gc.get_referents(item)
         if isinstance(item, np.ndarray) and item.base is not None:  # the array that the view belongs to
             waiting.append(item.base)
-    return taken
+    return total_bytes

@@ -116,15 +116,15 @@ def analyze(window: OpenWindow) -> None:
 
 def pass_time(window: OpenWindow, seconds: float) -> None:
     """Run for *seconds*, or until the run ends or waits for an answer."""
-    drill, still = window.session.drill, 0
+    drill, still_frames = window.session.drill, 0
     assert drill is not None
     end = drill.tick + round(seconds * 100)
-    while drill.tick < end and not drill.finished and still < STILL_FRAMES:
+    while drill.tick < end and not drill.finished and still_frames < STILL_FRAMES:
         before = drill.tick
         if not (window.session.running or window.session.busy):
             window.session.play()
         window.session.on_frame(50.0)
-        still = still + 1 if drill.tick == before else 0
+        still_frames = still_frames + 1 if drill.tick == before else 0
 
 
 def run_sql(window: OpenWindow, server: str, text: str) -> None:
@@ -378,11 +378,11 @@ def take(
                 QApplication.processEvents()
             text = "" if font_scale == 1.0 else f"-text-{font_scale:.0%}"
             text += "" if language_code == language.ENGLISH else f"-{language_code}"
-            shown = (
+            shown_widget = (
                 _dialogs()[0] if name.endswith("\n") else window
             )  # the name of a dialog contains a line break
             file = f"{name.strip()}-{choice.replace(' ', '-')}-{size[0]}x{size[1]}{text}.png"
-            shown.grab().save(str(folder / file))
+            shown_widget.grab().save(str(folder / file))
     language.use(language.ENGLISH)
 
 

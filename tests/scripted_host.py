@@ -45,8 +45,8 @@ class ScriptedHost(threading.Thread):
     @property
     def code(self) -> str:
         """Join code with the address."""
-        shown = fingerprint(certificate.convert_to_der(self._pem[0]))
-        return str(Invitation(new_secret(), shown, "127.0.0.1", self._port))
+        shown_fingerprint = fingerprint(certificate.convert_to_der(self._pem[0]))
+        return str(Invitation(new_secret(), shown_fingerprint, "127.0.0.1", self._port))
 
     def say(self, message: ToSeat | dict[str, Any]) -> None:
         """Send *message* to the seat."""
@@ -66,17 +66,17 @@ class ScriptedHost(threading.Thread):
 
     async def _answer(self, socket: ServerConnection) -> None:
         async for raw in socket:
-            said = json.loads(raw)
-            match said["kind"]:
+            message = json.loads(raw)
+            match message["kind"]:
                 case "join" | "resume":
                     self._socket = socket
                     welcome = build_welcome(self._assignment, 1, self.acts, reflect=self._reflect)
                     await socket.send(encode(welcome))
                 case "acts":
-                    self.acts = said["acts"][-1][0]
+                    self.acts = message["acts"][-1][0]
                     await socket.send(encode(Acknowledged(self.acts)))
                 case "at":
-                    self.status = said
+                    self.status = message
 
     def wait_until_ready(self) -> None:
         assert self._ready.wait(START_S)

@@ -58,10 +58,10 @@ class Server:
             self.command(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
             **self.options(),
         )  # fmt: skip
-        until = time.monotonic() + START_S
+        deadline = time.monotonic() + START_S
         while not self.answers():
             assert self._running.poll() is None, f"{self.command()[0]} has ended: {self._running.returncode}"
-            assert time.monotonic() < until, f"{self.command()[0]} does not answer"
+            assert time.monotonic() < deadline, f"{self.command()[0]} does not answer"
             time.sleep(0.05)
 
     def kill(self) -> None:
@@ -113,16 +113,16 @@ class Postgres(Server):
     def kill(self) -> None:
         # its children have their own sessions, and end when they notice that their parent is gone
         super().kill()
-        until = time.monotonic() + START_S
-        while _of_folder(self._data) and time.monotonic() < until:
+        deadline = time.monotonic() + START_S
+        while _of_folder(self._data) and time.monotonic() < deadline:
             time.sleep(0.05)
 
     def database(self, name: str) -> str:
         """Create a database and return its URL."""
         import psycopg
 
-        where = f"host=127.0.0.1 port={self.port} user=mirrordrill dbname=postgres"
-        with psycopg.connect(where, autocommit=True) as connection:
+        connection_text = f"host=127.0.0.1 port={self.port} user=mirrordrill dbname=postgres"
+        with psycopg.connect(connection_text, autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}")
         return self.url.removesuffix("postgres") + name
 

@@ -71,13 +71,19 @@ def simpy_model(
     def play(seconds: float) -> DatabaseMeans:
         before = [(database.done, database.inside_s, *database.hardened_kb) for database in model]
         env.run(until=env.now + seconds)
-        after = [(database.done, database.inside_s, *database.hardened_kb) for database in model]
-        done, inside_s, *hardened_kb = (
-            arithmetic.total(now) - arithmetic.total(was)
-            for was, now in zip(zip(*before, strict=True), zip(*after, strict=True), strict=True)
+        values_after = [(database.done, database.inside_s, *database.hardened_kb) for database in model]
+        done_count, inside_s, *hardened_kb = (
+            arithmetic.total(later_value) - arithmetic.total(earlier_value)
+            for earlier_value, later_value in zip(
+                zip(*before, strict=True), zip(*values_after, strict=True), strict=True
+            )
         )
-        each = seconds * databases
-        return DatabaseMeans(done / each, inside_s / max(done, 1), tuple(kb / each for kb in hardened_kb))
+        database_seconds = seconds * databases
+        return DatabaseMeans(
+            done_count / database_seconds,
+            inside_s / max(done_count, 1),
+            tuple(kb / database_seconds for kb in hardened_kb),
+        )
 
     return play
 
@@ -132,18 +138,20 @@ class _Database:
     def _log_writer(self) -> Process:
         """Write all waiting log block by block. An awaited stream gets each block when its write starts."""
         site, kb = self.site, self.workload.log_kb_per_transaction
-        most = max(1, int(site.log_block_kb / kb))
+        max_transactions = max(1, int(site.log_block_kb / kb))
         while True:
             if not self.waiting:
                 self.woken = self.env.event()
                 yield self.woken
-            block, self.waiting = self.waiting[:most], self.waiting[most:]
+            block, self.waiting = self.waiting[:max_transactions], self.waiting[max_transactions:]
             answers = [self.env.event() for _ in self.links]
             self._hand_over(len(block) * kb, answers, awaited=True)
             yield self.env.timeout((site.log_write_ms + site.mirror_copy_ms) / 1000.0)
             self._hand_over(len(block) * kb, answers, awaited=False)
-            needed = [answer for answer, link in zip(answers, self.links, strict=True) if link.awaited]
-            self.env.process(self._answer(block, needed))
+            awaited_answers = [
+                answer for answer, link in zip(answers, self.links, strict=True) if link.awaited
+            ]
+            self.env.process(self._answer(block, awaited_answers))
 
     def _hand_over(self, kb: float, answers: list[Any], awaited: bool) -> None:
         for link, queue, answer in zip(self.links, self.queues, answers, strict=True):

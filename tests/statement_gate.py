@@ -36,7 +36,7 @@ def page() -> str:
     lines += ["", "## States", "", "| Row | State of the database on the connected instance |", "|---|---|"]
     lines += [f"| {state} | {text} |" for state, text in STATES.items()]
     lines += ["", "## Versions", "", "| Statement | First version |", "|---|---|"]
-    lines += [f"| {kind.__name__} | {since} |" for kind, (since, _) in STATEMENT_VERSIONS.items()]
+    lines += [f"| {kind.__name__} | {version} |" for kind, (version, _) in STATEMENT_VERSIONS.items()]
     return "\n".join(lines) + "\n"
 
 

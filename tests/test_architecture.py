@@ -167,33 +167,35 @@ LOADS_LATE: Final = ("engine.flow.compiled", "engine.flow.compiled.loader", "app
 
 
 def layer_breaches(name: str, tree: ast.Module) -> list[str]:
-    mine = layer_of(name)
-    if mine is None:
+    own_layer = layer_of(name)
+    if own_layer is None:
         return [f"{name} has no row in ENGINE_LAYERS"]
     breaches = []
     for imported in imports(tree):
         theirs = layer_of(imported)
-        if theirs is not None and part_of(imported) != part_of(name) and theirs >= mine:
+        if theirs is not None and part_of(imported) != part_of(name) and theirs >= own_layer:
             breaches.append(f"{name} imports {imported}")
     return breaches
 
 
 def wall_breaches(name: str, tree: ast.Module) -> list[str]:
     breaches = []
-    for who, what, allowed, why in MUST_NOT_IMPORT:
-        if belongs_to(name, [who]):
-            wrong = [
-                found for found in imports(tree) if belongs_to(found, what) and not belongs_to(found, allowed)
+    for importer, forbidden, allowed, reason in MUST_NOT_IMPORT:
+        if belongs_to(name, [importer]):
+            violations = [
+                module
+                for module in imports(tree)
+                if belongs_to(module, forbidden) and not belongs_to(module, allowed)
             ]
-            breaches += [f"{name} imports {found}: {why}" for found in wrong]
+            breaches += [f"{name} imports {module}: {reason}" for module in violations]
     if name not in LOADS_LATE:
         breaches += [
-            f"{name} imports {found}" for found in imports(tree) if belongs_to(found, READS_LIBRARIES)
+            f"{name} imports {module}" for module in imports(tree) if belongs_to(module, READS_LIBRARIES)
         ]
     for what_is_used, users in ONLY_IMPORTED_BY:
         if not belongs_to(name, [what_is_used, *users]):
             breaches += [
-                f"{name} imports {found}" for found in imports(tree) if belongs_to(found, [what_is_used])
+                f"{name} imports {module}" for module in imports(tree) if belongs_to(module, [what_is_used])
             ]
     return breaches
 
@@ -204,19 +206,19 @@ def view_breaches(name: str, tree: ast.Module) -> list[str]:
         return []
     me = ".".join(name.split(".")[:3])
     return [
-        f"{name} imports {found}"
-        for found in imports(tree)
-        if belongs_to(found, ["app.views"]) and not belongs_to(found, [me])
+        f"{name} imports {module}"
+        for module in imports(tree)
+        if belongs_to(module, ["app.views"]) and not belongs_to(module, [me])
     ]
 
 
 def reproducibility_breaches(name: str, tree: ast.Module) -> list[str]:
     """Return the expressions that would make a run depend on the time or the machine."""
     breaches = [
-        f"{name} imports {found}: {why}"
-        for found in set(imports(tree)) - MEMORY_ALONE
-        for module, why in NOT_IN_THE_ENGINE.items()
-        if belongs_to(found, [module]) and name not in READS_LIBRARIES
+        f"{name} imports {imported}: {reason}"
+        for imported in set(imports(tree)) - MEMORY_ALONE
+        for module, reason in NOT_IN_THE_ENGINE.items()
+        if belongs_to(imported, [module]) and name not in READS_LIBRARIES
     ]
     for node in ast.walk(tree):
         match node:
@@ -366,23 +368,28 @@ def circles(code: Mapping[str, tuple[str, ...]]) -> list[set[str]]:
     """Return the import cycles of modules, at run time or for types alone."""
     graph = {
         name: {
-            found if found in code else found.rpartition(".")[0]
-            for found in imported
-            if {found, found.rpartition(".")[0]} & code.keys()
+            module if module in code else module.rpartition(".")[0]
+            for module in imported
+            if {module, module.rpartition(".")[0]} & code.keys()
         }
         - {name}
         for name, imported in code.items()
     }
     reached: dict[str, set[str]] = {}
     for name in graph:
-        seen: set[str] = set()
+        reached_modules: set[str] = set()
         waiting = [name]
         while waiting:
-            new = graph[waiting.pop()] - seen
-            seen |= new
+            new = graph[waiting.pop()] - reached_modules
+            reached_modules |= new
             waiting += new
-        reached[name] = seen
-    rings = {frozenset({one, *(other for other in reached[one] if one in reached[other])}) for one in graph}
+        reached[name] = reached_modules
+    rings = {
+        frozenset(
+            {module, *(other_module for other_module in reached[module] if module in reached[other_module])}
+        )
+        for module in graph
+    }
     return [set(ring) for ring in rings if len(ring) > 1]
 
 

@@ -45,9 +45,9 @@ CITATION = re.compile(rf"\[((?:{TAGS})(?![\w\\])(?:[^\[\]]|\n)*?)\]")
 
 def citations(text: str) -> Iterator[str]:
     """Yield each bracketed source on one line: `DOC: quorum`, `WP table 6`."""
-    for found in CITATION.finditer(text):
+    for citation_match in CITATION.finditer(text):
         tag = ""
-        for part in re.sub(r"\s*\n\s*(?:#:?\s*)?", " ", found[1]).split(";"):
+        for part in re.sub(r"\s*\n\s*(?:#:?\s*)?", " ", citation_match[1]).split(";"):
             part = part.strip()
             if match := re.match(rf"({TAGS})\b:?", part):
                 tag = match[1]
@@ -63,29 +63,35 @@ def begins_with_name(text: str, names: tuple[str, ...]) -> bool:
 
 def numbers(text: str) -> list[str]:
     """Return the numbers of a list such as `2 and 3` or `10-11`, where a dash is a range."""
-    found = re.findall(r"(\d+)-(\d+)|(\d+[ab]?)", text)
-    ranges = (range(int(first), int(last) + 1) for first, last, _ in found if first)
-    return [str(n) for one in ranges for n in one] + [one for *_, one in found if one]
+    parts = re.findall(r"(\d+)-(\d+)|(\d+[ab]?)", text)
+    ranges = (range(int(first), int(last) + 1) for first, last, _ in parts if first)
+    return [str(n) for number in ranges for n in number] + [text for *_, text in parts if text]
 
 
 @cache
 def find_citation_problem(citation: str) -> str | None:
     """Return the problem of one citation, or None."""
-    tag, _, rest = re.sub(r"^(\w+)[:,]? ?", r"\1|", citation).partition("|")
-    rest = rest.strip().casefold()
+    tag, _, rest_text = re.sub(r"^(\w+)[:,]? ?", r"\1|", citation).partition("|")
+    rest_text = rest_text.strip().casefold()
     if tag not in PAPERS and tag != "DOC":
         return f"no such tag in docs/sources.md: {citation}"
     if tag == "DOC":  # a number refers to the page of all messages
-        there = rest in MESSAGES or begins_with_name(rest, NAMES)
-        return None if there else f"add this page and its address to docs/sources.md: {citation}"
+        is_known = rest_text in MESSAGES or begins_with_name(rest_text, NAMES)
+        return None if is_known else f"add this page and its address to docs/sources.md: {citation}"
     parts = [part.strip() for part in PAPERS[tag].split(";")]
-    if match := re.match(r"(table|fig)\w*\.? ", rest):
-        known = next((part.split()[1:] for part in parts if part.startswith(match[1])), [])
-        missing = [n for n in numbers(rest) if not any(n in (one, one.rstrip("ab")) for one in known)]
+    if match := re.match(r"(table|fig)\w*\.? ", rest_text):
+        known_names = next((part.split()[1:] for part in parts if part.startswith(match[1])), [])
+        missing = [
+            n
+            for n in numbers(rest_text)
+            if not any(n in (known_name, known_name.rstrip("ab")) for known_name in known_names)
+        ]
         return f"{tag} has no {match[1]}. {', '.join(missing)}: {citation}" if missing else None
     sections = [part.removeprefix("sections: ").split(", ") for part in parts if part.startswith("sections")]
-    known = [one for section in sections for one in section]
-    if not rest or any(one.startswith(rest) or rest.startswith(one) for one in known):
+    known_names = [name for section in sections for name in section]
+    if not rest_text or any(
+        known_name.startswith(rest_text) or rest_text.startswith(known_name) for known_name in known_names
+    ):
         return None
     return f"{tag} has no such part in docs/sources.md: {citation}"
 
@@ -104,9 +110,9 @@ def test_every_source_is_listed(folder: str) -> None:
 
 def test_every_source_is_cited() -> None:
     """An uncited page must be removed, so that the list contains only what the product is based on."""
-    found = (one for text in texts(*CITING, "docs").values() for one in citations(text))
-    cited = [one.partition(":")[2].strip().casefold() for one in found]
-    idle = [name for name in NAMES if not any(begins_with_name(one, (name,)) for one in cited)]
+    citation_texts = (citation for text in texts(*CITING, "docs").values() for citation in citations(text))
+    cited = [citation.partition(":")[2].strip().casefold() for citation in citation_texts]
+    idle = [name for name in NAMES if not any(begins_with_name(citation, (name,)) for citation in cited)]
     assert not idle
 
 
@@ -134,7 +140,7 @@ def test_addresses_are_of_the_documentation() -> None:
     ],
 )
 def test_a_false_citation_is_found(text: str) -> None:
-    assert any(find_citation_problem(one) for one in citations(text))
+    assert any(find_citation_problem(citation) for citation in citations(text))
 
 
 @pytest.mark.parametrize(
@@ -154,7 +160,7 @@ def test_a_false_citation_is_found(text: str) -> None:
     ],
 )
 def test_a_true_citation_passes(text: str) -> None:
-    assert [find_citation_problem(one) for one in citations(text)] == [None] * (text.count(";") + 1)
+    assert [find_citation_problem(citation) for citation in citations(text)] == [None] * (text.count(";") + 1)
 
 
 # --- facts -----------------------------------------------------------------------------------------------
@@ -166,7 +172,7 @@ FACT = re.compile(r"\bfacts?,?\s+(?:section\s+)?((?:\d+(?:\.\d+)?(?:\s*(?:,|and|
 
 def facts(text: str) -> list[str]:
     """Return the fact numbers that *text* cites: `Facts 1.7, 2.9 and 8`."""
-    return [number for found in FACT.finditer(text) for number in re.findall(r"\d+(?:\.\d+)?", found[1])]
+    return [number for match in FACT.finditer(text) for number in re.findall(r"\d+(?:\.\d+)?", match[1])]
 
 
 @pytest.mark.parametrize("folder", [*CITING, *PAGES])

@@ -131,14 +131,14 @@ def test_class_names_are_unique() -> None:
 
 
 def test_exceptions_end_in_error() -> None:
-    wrong = [
+    wrong_names = [
         node.name
         for _, node in nodes()
         if isinstance(node, ast.ClassDef)
         and not node.name.endswith("Error")
         and any(ast.unparse(base).endswith(("Exception", "Error")) for base in node.bases)
     ]
-    assert wrong == []
+    assert wrong_names == []
 
 
 def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
@@ -149,12 +149,12 @@ def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
         and isinstance(node.value, ast.Constant)
         and isinstance(node.value.value, str)
     ]
-    wrong = [
+    wrong_texts = [
         f"{path.relative_to(ROOT)}: {text[:60]}"
         for path, text in texts
         if RELATIVE.match(text) and not text.split(". ")[0].endswith("?")
     ]
-    assert_share(wrong, len(texts), RELATIVE_SHARE_MAX)
+    assert_share(wrong_texts, len(texts), RELATIVE_SHARE_MAX)
 
 
 def sentences(path: Path) -> Iterator[str]:
@@ -181,8 +181,8 @@ def test_texts_have_american_spelling() -> None:
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "assets" / "help").glob("*.md")]
     texts += [path.read_text("utf-8") for path in pages]
     texts += [doc for _, node in nodes() if isinstance(node, DOCUMENTED) and (doc := ast.get_docstring(node))]
-    found = [match[0] for text in texts for match in BRITISH.finditer(SERVER_TEXTS.sub("", text))]
-    assert found == []
+    british_words = [match[0] for text in texts for match in BRITISH.finditer(SERVER_TEXTS.sub("", text))]
+    assert british_words == []
 
 
 def test_the_readme_is_short() -> None:

@@ -53,11 +53,11 @@ def test_lower_bounds_are_working_versions() -> None:
     wanted = dict(re.findall(r"^([a-z0-9-]+)>=([\d.]+)", "\n".join(project["dependencies"]), re.M))
     assert len(wanted) == len(project["dependencies"]), "each dependency has a lower bound"
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
-    for name, bound in wanted.items():
+    for name, lower_bound in wanted.items():
         locked = re.findall(rf"^{name}==([\d.]+)", lock, re.M | re.I)
         assert locked, name
-        assert all(parts(bound) <= parts(version) for version in locked), name
-        assert parts(bound) >= NEEDED.get(name, ()), name
+        assert all(parts(lower_bound) <= parts(version) for version in locked), name
+        assert parts(lower_bound) >= NEEDED.get(name, ()), name
 
 
 def read_lock_file(name: str) -> set[str]:
@@ -84,10 +84,13 @@ def test_every_library_linked_by_qt_has_its_package() -> None:
     for platform in ("xcb", "offscreen"):
         plugin = qt / "plugins" / "platforms" / f"libq{platform}.so"
         environment = {**os.environ, "LD_DEBUG": "files"}
-        shown = subprocess.run(["ldd", plugin], env=environment, capture_output=True, text=True, check=True)
+        ldd_process = subprocess.run(
+            ["ldd", plugin], env=environment, capture_output=True, text=True, check=True
+        )
         linked |= set(
             re.findall(
-                rf"file=(\S+) \[0\];  needed by {re.escape(str(qt.parent))}", shown.stdout + shown.stderr
+                rf"file=(\S+) \[0\];  needed by {re.escape(str(qt.parent))}",
+                ldd_process.stdout + ldd_process.stderr,
             )
         )
     system = {name for name in linked if not (qt / "lib" / name).exists() and not LINKED_ANYWHERE.match(name)}

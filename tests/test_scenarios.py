@@ -61,8 +61,8 @@ def test_the_solution_works_with_any_seed(name: str) -> None:
 
 @pytest.mark.parametrize("name", DRILLS)
 def test_no_step_of_the_solution_is_refused(name: str) -> None:
-    sent = [batch for batch in solve_drill(name).report()["sql"] if not is_story_window(batch["window"])]
-    assert not [batch for batch in sent for m in batch["messages"] if m["severity"] > 10]
+    sql = [batch for batch in solve_drill(name).report()["sql"] if not is_story_window(batch["window"])]
+    assert not [batch for batch in sql for m in batch["messages"] if m["severity"] > 10]
 
 
 @pytest.mark.slow  # `check` below looks at the scenario's own seed
@@ -80,36 +80,36 @@ def test_check_finds_no_problem(name: str) -> None:
 
 
 def test_set_witness_off_does_not_help_an_isolated_principal() -> None:
-    taken = Drill(load_shipped_scenario("isolated-principal"))
-    while serving.is_serving(taken.world, ("SERVER_A", "Sales")):
-        taken.advance_to(taken.tick + 100)
-    taken.do("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
-    taken.advance_to(taken.tick + 3000)
-    (batch,) = taken.report()["sql"]
+    drill = Drill(load_shipped_scenario("isolated-principal"))
+    while serving.is_serving(drill.world, ("SERVER_A", "Sales")):
+        drill.advance_to(drill.tick + 100)
+    drill.do("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
+    drill.advance_to(drill.tick + 3000)
+    (batch,) = drill.report()["sql"]
     assert batch["messages"][0]["number"] == 1431
-    assert not taken.holds("Sales serves")
-    taken.do("sql SERVER_A USE Sales")
-    taken.advance_to(taken.tick + 100)
-    assert taken.report()["sql"][1]["messages"][0]["number"] == 955
-    play_solution(taken)
-    assert taken.score().finished
-    conduct = next(item for item in taken.score().items if item.name == "Conduct")
+    assert not drill.holds("Sales serves")
+    drill.do("sql SERVER_A USE Sales")
+    drill.advance_to(drill.tick + 100)
+    assert drill.report()["sql"][1]["messages"][0]["number"] == 955
+    play_solution(drill)
+    assert drill.score().finished
+    conduct = next(item for item in drill.score().items if item.name == "Conduct")
     assert "1431" in conduct.why
     assert conduct.points < conduct.max
 
 
 def test_forgetting_resume_does_not_finish_the_drill() -> None:
-    taken = Drill(load_shipped_scenario("forced-service"))
-    while not taken.holds("Sales on SERVER_B is DISCONNECTED"):
-        taken.advance_to(taken.tick + 100)
-    taken.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
-    taken.advance_to(taken.end_tick or 0)
-    assert taken.holds("Sales is SUSPENDED and Sales serves on SERVER_B")
-    assert taken.report()["availability"]["lost_transactions"] > 1000
-    assert not taken.score().finished
+    drill = Drill(load_shipped_scenario("forced-service"))
+    while not drill.holds("Sales on SERVER_B is DISCONNECTED"):
+        drill.advance_to(drill.tick + 100)
+    drill.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
+    drill.advance_to(drill.end_tick or 0)
+    assert drill.holds("Sales is SUSPENDED and Sales serves on SERVER_B")
+    assert drill.report()["availability"]["lost_transactions"] > 1000
+    assert not drill.score().finished
 
 
 def test_the_log_fills_up_without_action() -> None:
-    taken = play_idle(load_shipped_scenario("mirror-lost"))
-    assert any(event.kind == "log" and read_field(event, "what") == "full" for event in taken.events)
-    assert taken.report()["availability"]["downtime_s"] > 60.0
+    idle_run = play_idle(load_shipped_scenario("mirror-lost"))
+    assert any(event.kind == "log" and read_field(event, "what") == "full" for event in idle_run.events)
+    assert idle_run.report()["availability"]["downtime_s"] > 60.0

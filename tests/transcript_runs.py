@@ -60,9 +60,9 @@ def start(settings: list[str]) -> World:
 
 
 def line_of(event: Event, kinds: Collection[str]) -> list[str]:
-    where = f" {event.server}" if event.server else ""
+    server_text = f" {event.server}" if event.server else ""
     if event.kind == "sql":
-        return [f"{event.t_s:.2f}{where} > {line}" for line in event.text.splitlines()]
+        return [f"{event.t_s:.2f}{server_text} > {line}" for line in event.text.splitlines()]
     if event.kind == "sql_done":
         lines = []
         for message in read_field(event, "messages"):
@@ -71,15 +71,15 @@ def line_of(event: Event, kinds: Collection[str]) -> list[str]:
         for result in read_field(event, "results"):
             lines.append(" | ".join(result["columns"]))
             lines += map(recordings.format_row, result["rows"])
-        return [f"{event.t_s:.2f}{where} < {line}" for line in lines]
+        return [f"{event.t_s:.2f}{server_text} < {line}" for line in lines]
     if event.kind == "powershell":
-        head = f"{event.t_s:.2f}{where} > {read_field(event, 'command')}"
+        head = f"{event.t_s:.2f}{server_text} > {read_field(event, 'command')}"
         return [head, *(line.rstrip() for line in read_field(event, "output").splitlines() if line.strip())]
     if "all" in kinds:
-        head = f"{event.t_s:.2f}{where} {event.kind}: {event.text}"
+        head = f"{event.t_s:.2f}{server_text} {event.kind}: {event.text}"
         return [readings.shorten(f"{head} {readings.format_fields(event.data)}".rstrip())]
     if event.kind in kinds:
-        return [f"{event.t_s:.2f}{where} {event.kind}: {event.text}"]
+        return [f"{event.t_s:.2f}{server_text} {event.kind}: {event.text}"]
     return []
 
 
@@ -95,57 +95,60 @@ def apply(world: World, line: str) -> list[str]:
 def record(text: str) -> str:
     """Return the transcript of the current code."""
     world = lab()
-    out: list[str] = []
+    output_lines: list[str] = []
     kinds = set(SHOWN)
     packages: list[str] = []
     previous: Readings = {}
     for block in text.split("\n\n"):
-        asked = block.split("\n----")[0].rstrip().splitlines()
+        request_lines = block.split("\n----")[0].rstrip().splitlines()
         happened: list[str] = []
         pending: list[str] = []
         before = world.fork()
-        for line in asked:
-            word, _, rest = line.partition(" ")
+        for line in request_lines:
+            word, _, rest_text = line.partition(" ")
             if line.startswith("#"):
                 continue
             if line[:1] == " " and pending:
                 pending[-1] += "\n" + line
             elif word == "lab":
-                world = start(rest.split())
+                world = start(rest_text.split())
             elif word in WORLDS:
-                world = WORLDS[word](*rest.split())
+                world = WORLDS[word](*rest_text.split())
             elif word == "show":
-                kinds |= set(rest.split())
+                kinds |= set(rest_text.split())
             elif word == "hide":
-                kinds -= set(rest.split())
+                kinds -= set(rest_text.split())
             elif word == "read":
-                packages, kinds, previous = rest.split(), {"all"}, {}
+                packages, kinds, previous = rest_text.split(), {"all"}, {}
             elif word == "run":
-                for each in pending:
-                    happened += apply(world, each)
+                for input_line in pending:
+                    happened += apply(world, input_line)
                 for event in simulator.advance(
-                    world, world.tick + round(float(rest.removesuffix("s")) * TICKS_PER_S)
+                    world, world.tick + round(float(rest_text.removesuffix("s")) * TICKS_PER_S)
                 ):
                     happened += line_of(event, kinds)
                 pending = []
                 if packages:
-                    now = {
-                        each: result
+                    readings_now = {
+                        reading_name: result
                         for package in packages
-                        for each, result in readings.read_all(world, package)
+                        for reading_name, result in readings.read_all(world, package)
                     }
                     happened += readings.changes(before, world)
-                    happened += readings.list_differences(previous, now)
-                    before, previous = world.fork(), now
+                    happened += readings.list_differences(previous, readings_now)
+                    before, previous = world.fork(), readings_now
             else:
                 pending.append(line)
         assert not pending, f"no run after {pending}"
-        out.append(
+        output_lines.append(
             "\n".join(
-                [*asked, *(["----", *happened] if any(line.startswith("run") for line in asked) else [])]
+                [
+                    *request_lines,
+                    *(["----", *happened] if any(line.startswith("run") for line in request_lines) else []),
+                ]
             )
         )
-    return "\n\n".join(out).rstrip() + "\n"
+    return "\n\n".join(output_lines).rstrip() + "\n"
 
 
 def check(path: Path, request: pytest.FixtureRequest) -> None:

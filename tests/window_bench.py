@@ -130,15 +130,15 @@ def frames(window: OpenWindow, speed: float, until_s: float | None = None) -> di
     """
     session = window.session
     session.set_speed(speed)
-    took: list[float] = []
+    times_ms: list[float] = []
     busy: list[float] = []
-    while len(took) < FRAMES if until_s is None else now_s(window) < until_s:
-        begun, worked = perf_counter(), process_time()
+    while len(times_ms) < FRAMES if until_s is None else now_s(window) < until_s:
+        start_s, worked = perf_counter(), process_time()
         session.on_frame(FRAME_MS)
         QApplication.processEvents()
-        took.append((perf_counter() - begun) * 1000.0)
+        times_ms.append((perf_counter() - start_s) * 1000.0)
         busy.append((process_time() - worked) * 1000.0)
-    return spread(took) | of_processor(busy)
+    return spread(times_ms) | of_processor(busy)
 
 
 def seeks(window: OpenWindow) -> dict[str, Any]:
@@ -146,16 +146,16 @@ def seeks(window: OpenWindow) -> dict[str, Any]:
     session, chance = window.session, random.Random(1)
     end = ticks(now_s(window))
     session.pause()
-    took, busy = [], []
+    times_ms, busy = [], []
     for _ in range(SEEKS):
         tick = chance.randrange(end)
-        begun, worked = perf_counter(), process_time()
+        start_s, worked = perf_counter(), process_time()
         session.show_moment(tick)
         QApplication.processEvents()
-        took.append((perf_counter() - begun) * 1000.0)
+        times_ms.append((perf_counter() - start_s) * 1000.0)
         busy.append((process_time() - worked) * 1000.0)
     session.show_latest()
-    return spread(took) | of_processor(busy)
+    return spread(times_ms) | of_processor(busy)
 
 
 def steps(databases: int) -> None:
@@ -230,11 +230,11 @@ def of_groups() -> None:
             window.show_brief(build_many_groups(groups, databases))
             window.brief.started.emit("lab")
             frames(window, 1.0)
-            for what in ("", "power-off NODE_1", "power-on NODE_1"):
-                if what:
-                    window.session.do(what)
+            for line in ("", "power-off NODE_1", "power-on NODE_1"):
+                if line:
+                    window.session.do(line)
                 for speed in (1.0, 100.0):
-                    row = {"groups": groups, "databases": databases, "after": what or "begin", "speed": speed}
+                    row = {"groups": groups, "databases": databases, "after": line or "begin", "speed": speed}
                     row |= frames(window, speed)
                     print(
                         "  ".join(
@@ -252,20 +252,20 @@ def of_stage(databases: int) -> None:
         frames(window, 1.0)
         window.session.do("power-off SERVER_A")
         moment = window.failover_moment
-        took: dict[str, list[float]] = {}
+        times_ms_by_state: dict[str, list[float]] = {}
         busy: dict[str, list[float]] = {}
         for _ in range(STAGE_FRAMES):
             moment.stage.canvas.update()  # as in each frame
-            begun, worked, state = perf_counter(), process_time(), moment.state
+            start_s, worked, state = perf_counter(), process_time(), moment.state
             window.session.on_frame(FRAME_MS)
             QApplication.processEvents()
-            took.setdefault(state, []).append((perf_counter() - begun) * 1000.0)
+            times_ms_by_state.setdefault(state, []).append((perf_counter() - start_s) * 1000.0)
             busy.setdefault(state, []).append((process_time() - worked) * 1000.0)
             if state == "over":
                 moment.stage.wanted.emit("replay")
-        for state in took:
-            row = {"state": state or "desk", "frames": len(took[state])}
-            row |= spread(took[state]) | of_processor(busy[state])
+        for state in times_ms_by_state:
+            row = {"state": state or "desk", "frames": len(times_ms_by_state[state])}
+            row |= spread(times_ms_by_state[state]) | of_processor(busy[state])
             print("  ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()))
 
 
@@ -301,11 +301,11 @@ def starts_s(*codes: str) -> list[list[float]]:
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         for _ in range(5):
             for code, output in zip(codes, runs, strict=True):
-                done = subprocess.run(
+                process = subprocess.run(
                     [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
                 )
-                output.append([float(moment) for moment in done.stdout.split()])
-    return [[min(moments) for moments in zip(*said, strict=True)] for said in runs]
+                output.append([float(moment) for moment in process.stdout.split()])
+    return [[min(moments) for moments in zip(*run, strict=True)] for run in runs]
 
 
 def main() -> None:
@@ -331,24 +331,24 @@ def main() -> None:
         with open_bench_window(SIZE) as window:
             window.show_brief(lab_of(databases))
             window.brief.started.emit("lab")
-            for what, figures in played_hour(window):
-                row = {"databases": databases, "what": what, **figures, "resident_mb": resident_mb()}
+            for phase_name, figures in played_hour(window):
+                row = {"databases": databases, "what": phase_name, **figures, "resident_mb": resident_mb()}
                 rows.append(row)
                 print(
                     "  ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items())
                 )
-    (bare,), (page, all_there) = starts_s(BARE, OURS)
+    (bare_s,), (page, all_there) = starts_s(BARE, OURS)
     memory_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
-        f"start page {page:.2f} s, {page / bare:.2f} times a bare window ({bare:.2f} s); everything there "
-        f"{all_there:.2f} s, {all_there / bare:.2f} times; peak memory {memory_mb:.0f} MB"
+        f"start page {page:.2f} s, {page / bare_s:.2f} times a bare window ({bare_s:.2f} s); everything there "
+        f"{all_there:.2f} s, {all_there / bare_s:.2f} times; peak memory {memory_mb:.0f} MB"
     )
     if len(sys.argv) > 1:
         result = {
             "frames": rows,
             "start_page_s": page,
             "all_there_s": all_there,
-            "bare_start_s": bare,
+            "bare_start_s": bare_s,
             "peak_memory_mb": memory_mb,
         }
         Path(sys.argv[1]).write_text(json.dumps(result, indent=1), encoding="utf-8")

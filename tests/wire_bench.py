@@ -64,9 +64,9 @@ class Serve:
 async def ask(client: Client, text: str, deadline_s: float, waits: list[float]) -> None:
     """Send *text* repeatedly, each time after the response."""
     batch = packet(PacketKind.BATCH, TRANSACTION_HEADER + text.encode("utf-16-le"))
-    while (begun := time.perf_counter()) < deadline_s:
+    while (start_s := time.perf_counter()) < deadline_s:
         await client.say(batch)
-        waits.append(time.perf_counter() - begun)
+        waits.append(time.perf_counter() - start_s)
 
 
 async def busy(serve: Serve, connections: int, text: str, seconds: float) -> str:
@@ -74,16 +74,16 @@ async def busy(serve: Serve, connections: int, text: str, seconds: float) -> str
     waits: list[float] = []
     warm = time.perf_counter() + 1.0
     await asyncio.gather(*(ask(client, text, warm, []) for client in clients))
-    before, begun = serve.processor_s, time.perf_counter()
-    await asyncio.gather(*(ask(client, text, begun + seconds, waits) for client in clients))
-    took, spent = time.perf_counter() - begun, serve.processor_s - before
+    before, start_s = serve.processor_s, time.perf_counter()
+    await asyncio.gather(*(ask(client, text, start_s + seconds, waits) for client in clients))
+    duration_s, spent = time.perf_counter() - start_s, serve.processor_s - before
     for client in clients:
         client.close()
     waits.sort()
     p50, p99 = (1000 * waits[int(len(waits) * share)] for share in (0.5, 0.99))
     return (
-        f"{len(waits) / took:.0f}/s, p50 {p50:.1f} ms, p99 {p99:.1f} ms, longest {1000 * waits[-1]:.0f} ms, "
-        f"{1000 * spent / len(waits):.3f} ms of processor time a batch ({100 * spent / took:.0f} % of a core)"
+        f"{len(waits) / duration_s:.0f}/s, p50 {p50:.1f} ms, p99 {p99:.1f} ms, longest {1000 * waits[-1]:.0f} ms, "
+        f"{1000 * spent / len(waits):.3f} ms of processor time a batch ({100 * spent / duration_s:.0f} % of a core)"
     )
 
 
@@ -92,7 +92,7 @@ async def idle(serve: Serve, connections: int, seconds: float) -> str:
     await asyncio.sleep(2)
     before = serve.processor_s
     await asyncio.sleep(seconds)
-    alone = serve.processor_s - before
+    idle_cpu_s = serve.processor_s - before
     clients = [await serve.connect() for _ in range(connections)]
     await asyncio.sleep(2)
     before = serve.processor_s
@@ -100,7 +100,8 @@ async def idle(serve: Serve, connections: int, seconds: float) -> str:
     spent = serve.processor_s - before
     for client in clients:
         client.close()
-    return f"{100 * (spent - alone) / seconds:.1f} % of a core beside {100 * alone / seconds:.1f} % of the run alone"
+    used, idle = (100 * cpu_s / seconds for cpu_s in (spent - idle_cpu_s, idle_cpu_s))
+    return f"{used:.1f} % of a core beside {idle:.1f} % of the run alone"
 
 
 def main() -> None:
@@ -110,16 +111,16 @@ def main() -> None:
     options.add_argument("--idle", type=int, default=200, metavar="N")
     options.add_argument("--seconds", type=float, default=10.0)
     options.add_argument("--text", default="SELECT 1")
-    given = options.parse_args()
+    args = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        serve = Serve(given.scenario, Path(folder) / "run.json")
+        serve = Serve(args.scenario, Path(folder) / "run.json")
         try:
             print(f"load {os.getloadavg()[0]:.1f}")
-            if given.idle:
-                print(f"{given.idle} idle:", asyncio.run(idle(serve, given.idle, given.seconds)), flush=True)
+            if args.idle:
+                print(f"{args.idle} idle:", asyncio.run(idle(serve, args.idle, args.seconds)), flush=True)
             print(
-                f"{given.connections} busy:",
-                asyncio.run(busy(serve, given.connections, given.text, given.seconds)),
+                f"{args.connections} busy:",
+                asyncio.run(busy(serve, args.connections, args.text, args.seconds)),
             )
         finally:
             serve.end()

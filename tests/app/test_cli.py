@@ -34,8 +34,8 @@ def no_window(scenario: Scenario | None) -> int:
 def call(capsys: pytest.CaptureFixture[str]) -> Any:
     def run_command(*arguments: str) -> tuple[int, str, str]:
         code = cli.main(arguments, no_window)
-        said = capsys.readouterr()
-        return code, said.out, said.err
+        streams = capsys.readouterr()
+        return code, streams.out, streams.err
 
     return run_command
 
@@ -51,9 +51,9 @@ def inputs(tmp_path: Path) -> str:
 
 
 def test_run_lab_reports_one_automatic_failover(call: Any, inputs: str) -> None:
-    code, out, err = call("run", "lab", "--inputs", inputs, "--json", "-")
+    code, output, err = call("run", "lab", "--inputs", inputs, "--json", "-")
     assert (code, err) == (0, "")
-    report = json.loads(out)
+    report = json.loads(output)
     (failover,) = report["failovers"]
     assert (failover["kind"], failover["from_server"], failover["to_server"]) == (
         "automatic",
@@ -89,30 +89,30 @@ def test_run_to_a_file_prints_nothing(call: Any, inputs: str, tmp_path: Path) ->
 
 
 def test_options_seed_and_until_work(call: Any, inputs: str) -> None:
-    _, out, _ = call("run", "lab", "--inputs", inputs, "--seed", "9", "--until", "31.5", "--json", "-")
-    report = json.loads(out)
+    _, output, _ = call("run", "lab", "--inputs", inputs, "--seed", "9", "--until", "31.5", "--json", "-")
+    report = json.loads(output)
     assert (report["seed"], report["ended_at_s"]) == (9, 31.5)
-    _, out, _ = call("run", "lab", "--inputs", inputs, "--until", "20", "--json", "-")
-    assert json.loads(out)["failovers"] == []
+    _, output, _ = call("run", "lab", "--inputs", inputs, "--until", "20", "--json", "-")
+    assert json.loads(output)["failovers"] == []
 
 
 def test_a_missed_goal_exits_with_1(call: Any) -> None:
-    code, out, _ = call("run", "isolated-principal")
+    code, output, _ = call("run", "isolated-principal")
     assert code == 1
-    assert "[ ]" in out
+    assert "[ ]" in output
 
 
 def test_the_solution_exits_with_0(call: Any) -> None:
-    code, out, _ = call("run", "isolated-principal", "--solution")
+    code, output, _ = call("run", "isolated-principal", "--solution")
     assert code == 0
-    assert "[x]" in out
-    assert "score 100" in out
+    assert "[x]" in output
+    assert "score 100" in output
 
 
 def test_text_output_names_the_failover_and_its_published_time(call: Any, inputs: str) -> None:
-    _, out, _ = call("run", "lab", "--inputs", inputs)
-    assert "automatic failover SERVER_A -> SERVER_B (power-off)" in out
-    assert "published 2.6 s" in out
+    _, output, _ = call("run", "lab", "--inputs", inputs)
+    assert "automatic failover SERVER_A -> SERVER_B (power-off)" in output
+    assert "published 2.6 s" in output
 
 
 @pytest.mark.parametrize(
@@ -127,25 +127,25 @@ def test_text_output_names_the_failover_and_its_published_time(call: Any, inputs
 def test_unusable_inputs_are_refused(call: Any, tmp_path: Path, lines: str, message: str) -> None:
     file = tmp_path / "bad.txt"
     file.write_text(f"{lines}\n")
-    code, out, err = call("run", "lab", "--inputs", str(file), "--json", "-")
-    assert (code, out) == (2, "")
+    code, output, err = call("run", "lab", "--inputs", str(file), "--json", "-")
+    assert (code, output) == (2, "")
     assert message in err
     assert "Traceback" not in err
 
 
 def test_inputs_are_read_from_standard_input(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("1 note hello\n"))
-    _, out, _ = call("run", "lab", "--inputs", "-", "--json", "-")
-    assert [event["text"] for event in json.loads(out)["events"]] == ["hello"]
+    _, output, _ = call("run", "lab", "--inputs", "-", "--json", "-")
+    assert [event["text"] for event in json.loads(output)["events"]] == ["hello"]
 
 
 def test_a_refused_line_is_reported_and_the_run_continues(call: Any, tmp_path: Path) -> None:
     file = tmp_path / "inputs.txt"
     file.write_text("1 workload Sales Nothing\n2 note on\n")
-    code, out, err = call("run", "lab", "--inputs", str(file), "--until", "3", "--json", "-")
+    code, output, err = call("run", "lab", "--inputs", str(file), "--until", "3", "--json", "-")
     assert code == 0
     assert "1 workload Sales Nothing: workload" in err
-    assert [event["text"] for event in json.loads(out)["events"]] == ["on"]
+    assert [event["text"] for event in json.loads(output)["events"]] == ["on"]
 
 
 @pytest.mark.parametrize(
@@ -168,9 +168,9 @@ def test_a_refused_line_is_reported_and_the_run_continues(call: Any, tmp_path: P
     ],
 )
 def test_unusable_arguments_are_refused(call: Any, arguments: tuple[str, ...]) -> None:
-    code, out, err = call(*arguments)
+    code, output, err = call(*arguments)
     assert code == 2
-    assert out == ""
+    assert output == ""
     assert err
     assert "Traceback" not in err
 
@@ -179,11 +179,11 @@ def test_unusable_arguments_are_refused(call: Any, arguments: tuple[str, ...]) -
 
 
 def test_list_names_shipped_and_user_scenarios(call: Any, profile_folder: Path) -> None:
-    own = profile_folder / "scenarios"
-    own.mkdir(parents=True)
-    (own / "small.toml").write_text(SMALL)
-    code, out, _ = call("list", "--json")
-    listed = {entry["name"]: entry for entry in json.loads(out)}
+    own_folder = profile_folder / "scenarios"
+    own_folder.mkdir(parents=True)
+    (own_folder / "small.toml").write_text(SMALL)
+    code, output, _ = call("list", "--json")
+    listed = {entry["name"]: entry for entry in json.loads(output)}
     assert code == 0
     assert listed["lab"]["shipped"]
     assert not listed["small"]["shipped"]
@@ -191,36 +191,36 @@ def test_list_names_shipped_and_user_scenarios(call: Any, profile_folder: Path) 
     assert {entry["technology"] for entry in listed.values()} == set(learning_paths())
     assert all(entry["path"] and entry["version"] for entry in listed.values())
     assert (listed["small"]["technology"], listed["small"]["path_place"]) == ("mirroring", None)
-    _, out, _ = call("list")
-    assert "Small (yours)" in out
+    _, output, _ = call("list")
+    assert "Small (yours)" in output
     assert call("run", "small", "--until", "1")[0] == 1
 
 
 def test_the_course_lists_every_drill_of_groups_once_and_migration_last(call: Any) -> None:
-    code, out, _ = call("list", "--course", "--json")
-    listed = [entry["name"] for entry in json.loads(out)]
+    code, output, _ = call("list", "--course", "--json")
+    listed = [entry["name"] for entry in json.loads(output)]
     assert code == 0
-    about = ("ag-", "fci-", "wsfc-", "fcm-")
+    prefixes = ("ag-", "fci-", "wsfc-", "fcm-")
     shipped = {file.name for file in scenario_files.all_files()[0] if file.shipped}
-    assert {name for name in shipped if name.startswith(about)} - {"ag-lab", "fci-lab"} <= set(listed)
+    assert {name for name in shipped if name.startswith(prefixes)} - {"ag-lab", "fci-lab"} <= set(listed)
     assert len(set(listed)) == len(listed) == len(journal_file.lessons())  # no drill of the course is missing
     assert listed[-1] == "mirror-to-group"
-    _, out, _ = call("list", "--course")
+    _, output, _ = call("list", "--course")
     assert (
-        out.index("1. Availability group roles")
-        < out.index("ag-planned-move")
-        < out.index("9. From mirroring to availability groups")
+        output.index("1. Availability group roles")
+        < output.index("ag-planned-move")
+        < output.index("9. From mirroring to availability groups")
     )
 
 
 def test_list_reports_broken_user_scenarios_and_lists_the_others(call: Any, profile_folder: Path) -> None:
-    own = profile_folder / "scenarios"
-    own.mkdir(parents=True)
-    (own / "broken.toml").write_text("title = 3\n")
-    (own / "other.toml").write_bytes(b"\xff\xfe")
-    code, out, err = call("list")
+    own_folder = profile_folder / "scenarios"
+    own_folder.mkdir(parents=True)
+    (own_folder / "broken.toml").write_text("title = 3\n")
+    (own_folder / "other.toml").write_bytes(b"\xff\xfe")
+    code, output, err = call("list")
     assert code == 1
-    assert "lab" in out
+    assert "lab" in output
     assert "broken.toml:1:" in err
     assert "UTF-8" in err
 
@@ -229,45 +229,45 @@ def test_check_accepts_a_valid_file(call: Any, tmp_path: Path) -> None:
     file = tmp_path / "small.toml"
     file.write_text(SMALL)
     assert call("check", str(file)) == (0, "1 file: no problem\n", "")
-    code, out, complaint = call("check", "nowhere-1", str(file), "nowhere-2")
-    assert (code, out) == (2, "1 file: no problem\n")
+    code, output, complaint = call("check", "nowhere-1", str(file), "nowhere-2")
+    assert (code, output) == (2, "1 file: no problem\n")
     assert "nowhere-1" in complaint
     assert "nowhere-2" in complaint
 
 
 def test_check_reports_every_problem_with_its_position(call: Any, tmp_path: Path) -> None:
-    one, two = tmp_path / "one.toml", tmp_path / "two.toml"
-    one.write_text(change_text(("minutes = 5", "minuts = 5"), ("points = 40", "points = 4")))
+    first_file, two = tmp_path / "one.toml", tmp_path / "two.toml"
+    first_file.write_text(change_text(("minutes = 5", "minuts = 5"), ("points = 40", "points = 4")))
     two.write_text(change_text(("+5 power-on SERVER_A", "+5 note done")))
-    code, out, _ = call("check", str(one), str(two))
+    code, output, _ = call("check", str(first_file), str(two))
     assert code == 1
     line = SMALL[: SMALL.index("minutes = 5")].count("\n") + 1
-    assert f"{one}:{line}:1: minuts: unknown key 'minuts'; expected minutes?" in out
-    assert f"{two}:" in out
-    code, out, _ = call("check", str(one), "--json")
-    problems = json.loads(out)
+    assert f"{first_file}:{line}:1: minuts: unknown key 'minuts'; expected minutes?" in output
+    assert f"{two}:" in output
+    code, output, _ = call("check", str(first_file), "--json")
+    problems = json.loads(output)
     assert code == 1
     assert set(problems[0]) == {"file", "line", "column", "where", "text", "expected"}
 
 
 def test_the_json_schema_is_printed(call: Any) -> None:
-    code, out, _ = call("check", "--schema")
+    code, output, _ = call("check", "--schema")
     assert code == 0
-    assert "rubric" in json.loads(out)["properties"]
+    assert "rubric" in json.loads(output)["properties"]
 
 
 def test_drill_opens_the_window_on_that_scenario() -> None:
-    opened: list[Scenario | None] = []
+    scenarios: list[Scenario | None] = []
 
     def window(scenario: Scenario | None) -> int:
-        opened.append(scenario)
+        scenarios.append(scenario)
         return 0
 
     assert cli.main(["drill", "mirror-lost"], window) == 0
     assert cli.main([], window) == 0
-    assert opened[0] is not None
-    assert opened[0].name == "mirror-lost"
-    assert opened[1] is None
+    assert scenarios[0] is not None
+    assert scenarios[0].name == "mirror-lost"
+    assert scenarios[1] is None
 
 
 def test_command_line_work_never_imports_qt() -> None:
@@ -297,9 +297,9 @@ def test_fidelity_fails_on_a_failure_without_a_reason(
     call: Any, monkeypatch: pytest.MonkeyPatch, rows: list[FigureRow], expected: int
 ) -> None:
     monkeypatch.setattr(engine.published.fidelity, "fidelity_rows", lambda: rows)
-    code, out, _ = call("fidelity", "--json", "-")
+    code, output, _ = call("fidelity", "--json", "-")
     assert code == expected
-    assert json.loads(out)["rows"][0]["published"] == 720.0
+    assert json.loads(output)["rows"][0]["published"] == 720.0
     assert "log rate" in call("fidelity")[1]
 
 
@@ -317,9 +317,9 @@ def test_doctor_finds_no_problem_here(call: Any, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(
         golden, "load_recorded", golden.play
     )  # the next test checks whether the file is up to date
-    code, out, _ = call("doctor")
-    assert code == 0, out
-    assert {line.split()[1].rstrip(":") for line in out.splitlines()} == {
+    code, output, _ = call("doctor")
+    assert code == 0, output
+    assert {line.split()[1].rstrip(":") for line in output.splitlines()} == {
         "version", "window", "fonts", "storage", "profile", "simulation", "replay", "class",
     }  # fmt: skip
 
@@ -389,17 +389,17 @@ def test_a_window_without_a_display_ends_with_one_message() -> None:
 
 
 def test_agents_are_ranked_in_order(call: Any) -> None:
-    code, out, err = call("agents", "isolated-principal", "--seed", "7")
+    code, output, err = call("agents", "isolated-principal", "--seed", "7")
     assert (code, err) == (0, "")
-    assert out.endswith("Scenarios: 1, all in order\n")
+    assert output.endswith("Scenarios: 1, all in order\n")
 
 
 def test_agents_fails_if_the_wrong_players_get_points(call: Any, tmp_path: Path) -> None:
     file = tmp_path / "bad.toml"
     file.write_text(change_text(("+5 power-on SERVER_A", "+5 note done")))
-    code, out, _ = call("agents", str(file), "--json", "-")
+    code, output, _ = call("agents", str(file), "--json", "-")
     assert code == 1
-    (ranking,) = json.loads(out)
+    (ranking,) = json.loads(output)
     assert "the reference earns" in ranking["wrong"][0]
     assert {standing["agent"] for standing in ranking["standings"]} >= {"reference", "nothing", "worst"}
 
@@ -409,9 +409,9 @@ def test_agents_fails_if_the_wrong_players_get_points(call: Any, tmp_path: Path)
 
 def test_run_writes_debriefs(call: Any, inputs: str, tmp_path: Path, qapp: object) -> None:
     files = {kind: tmp_path / f"debrief.{kind}" for kind in ("html", "pdf")}
-    asked = [word for kind, file in files.items() for word in (f"--{kind}", str(file))]
-    asked += ["--csv", str(tmp_path / "tables"), "--runbook", str(tmp_path / "runbook.sql")]
-    code, _, err = call("run", "lab", "--inputs", inputs, "--until", "60", *asked)
+    arguments = [word for kind, file in files.items() for word in (f"--{kind}", str(file))]
+    arguments += ["--csv", str(tmp_path / "tables"), "--runbook", str(tmp_path / "runbook.sql")]
+    code, _, err = call("run", "lab", "--inputs", inputs, "--until", "60", *arguments)
     assert (code, err) == (0, "")
     assert files["html"].read_text().startswith("<!DOCTYPE html>")
     assert files["pdf"].read_bytes().startswith(b"%PDF")
@@ -449,23 +449,23 @@ def test_losses_of_a_recorded_run_are_printed(call: Any, tmp_path: Path) -> None
     inputs, run = tmp_path / "in.txt", tmp_path / "run.json"
     inputs.write_text("40 power-off SERVER_B\n")
     call("run", "automatic-failover", "--inputs", str(inputs), "--json", str(run))
-    code, out, _ = call("regret", str(run))
+    code, output, _ = call("regret", str(run))
     assert code == 0
-    (row,) = (line for line in out.splitlines() if line.endswith("power-off SERVER_B"))
+    (row,) = (line for line in output.splitlines() if line.endswith("power-off SERVER_B"))
     assert "blunder" in row
-    assert "all goals could be reached until 40 s" in out
-    assert out.splitlines()[-1].endswith(" power-on SERVER_A")
-    assert out.count("100.0 points were possible at the start, 0.0 were reached") == 1
+    assert "all goals could be reached until 40 s" in output
+    assert output.splitlines()[-1].endswith(" power-on SERVER_A")
+    assert output.count("100.0 points were possible at the start, 0.0 were reached") == 1
     assert (
-        len([line for line in out.splitlines() if line.startswith("    ") and "power-on SERVER_A" in line])
+        len([line for line in output.splitlines() if line.startswith("    ") and "power-on SERVER_A" in line])
         == 1
     )
 
 
 def test_a_recorded_run_replays_to_the_same_states(call: Any, recorded_run: Path) -> None:
-    code, out, err = call("replay", str(recorded_run))
+    code, output, err = call("replay", str(recorded_run))
     assert (code, err) == (0, "")
-    assert json.loads(recorded_run.read_text())["state_hash"] in out
+    assert json.loads(recorded_run.read_text())["state_hash"] in output
 
 
 def test_the_first_divergence_of_a_replay_is_named(call: Any, recorded_run: Path) -> None:
@@ -473,9 +473,9 @@ def test_the_first_divergence_of_a_replay_is_named(call: Any, recorded_run: Path
     changed_hash = next(entry for entry in report["hashes"] if entry["t_s"] == 70.0)
     changed_hash["hash"] = "0" * 32
     recorded_run.write_text(json.dumps(report))
-    code, out, _ = call("replay", str(recorded_run))
+    code, output, _ = call("replay", str(recorded_run))
     assert code == 1
-    assert "identical until 1:00.00, different at 1:10.00, after 70 power-on SERVER_A" in out
+    assert "identical until 1:00.00, different at 1:10.00, after 70 power-on SERVER_A" in output
 
 
 @pytest.mark.parametrize(
@@ -493,8 +493,8 @@ def test_a_file_that_is_not_a_run_is_refused_with_a_message(
     call: Any, recorded_run: Path, change: dict[str, Any], message: str
 ) -> None:
     recorded_run.write_text(json.dumps({**json.loads(recorded_run.read_text()), **change}))
-    code, out, err = call("replay", str(recorded_run))
-    assert (code, out) == (2, "")
+    code, output, err = call("replay", str(recorded_run))
+    assert (code, output) == (2, "")
     assert message in err
 
 
@@ -508,12 +508,12 @@ def test_a_run_without_its_scenario_finds_it_by_name(call: Any, recorded_run: Pa
 def test_a_run_becomes_a_scenario_solved_by_its_solution(
     call: Any, recorded_run: Path, tmp_path: Path
 ) -> None:
-    made = tmp_path / "my-drill.toml"
-    code, out, _ = call("record", str(recorded_run), "--as", str(made))
+    drill_file = tmp_path / "my-drill.toml"
+    code, output, _ = call("record", str(recorded_run), "--as", str(drill_file))
     assert code == 0
-    assert "must still be replaced" in out
-    assert call("run", str(made), "--solution")[0] == 0
-    assert call("check", str(made))[0] == 1  # the placeholders that the author must replace
+    assert "must still be replaced" in output
+    assert call("run", str(drill_file), "--solution")[0] == 0
+    assert call("check", str(drill_file))[0] == 1  # the placeholders that the author must replace
     assert call("record", str(recorded_run), "--as", str(tmp_path / "My Drill.toml"))[0] == 2
 
 
@@ -523,15 +523,15 @@ def test_a_run_becomes_a_scenario_solved_by_its_solution(
 def test_the_par_plan_replays_to_the_same_total_and_state(call: Any, tmp_path: Path) -> None:
     file, plan = tmp_path / "small.toml", tmp_path / "plan.txt"
     file.write_text(change_text(), encoding="utf-8")
-    code, out, err = call("par", str(file), "--seconds", "0", "--json", "-")
+    code, output, err = call("par", str(file), "--seconds", "0", "--json", "-")
     assert (code, err) == (0, "")
-    found = json.loads(out)
-    plan.write_text("\n".join(found["par"]["plan"]), encoding="utf-8")
+    document = json.loads(output)
+    plan.write_text("\n".join(document["par"]["plan"]), encoding="utf-8")
     report = json.loads(call("run", str(file), "--inputs", str(plan), "--json", "-")[1])
-    assert report["score"]["total"] == found["par"]["score"] > 0
-    assert report["state_hash"] == found["hashes"]["par"]
-    assert found["optimal"] is (found["complete"] or found["par"]["score"] == 100.0)
-    assert ("and no plan can earn more" in call("par", str(file), "--seconds", "0")[1]) is found["optimal"]
+    assert report["score"]["total"] == document["par"]["score"] > 0
+    assert report["state_hash"] == document["hashes"]["par"]
+    assert document["optimal"] is (document["complete"] or document["par"]["score"] == 100.0)
+    assert ("and no plan can earn more" in call("par", str(file), "--seconds", "0")[1]) is document["optimal"]
 
 
 @pytest.mark.parametrize(("wanted", "code"), [("intermediate", 0), ("expert", 1)])
@@ -552,12 +552,12 @@ def test_a_generated_drill_is_printed_with_its_measured_level(
         return generated_drills.GeneratedDrill(next(candidates)[0], 7, proved)
 
     monkeypatch.setattr(generated_drills, "generate_drill", generate_drill)
-    there, out, _ = call("new", wanted)
-    assert there == code
-    told, how = out.splitlines()
-    assert ", intermediate. Checked with 90 simulated runs" in told
-    assert how.startswith("mirrordrill run random-trouble-")
-    assert how.endswith(" --seed 7 --speed 1")
+    exit_code, output, _ = call("new", wanted)
+    assert exit_code == code
+    result_line, hint = output.splitlines()
+    assert ", intermediate. Checked with 90 simulated runs" in result_line
+    assert hint.startswith("mirrordrill run random-trouble-")
+    assert hint.endswith(" --seed 7 --speed 1")
     assert json.loads(call("new", wanted, "--json")[1])["seed"] == 7
 
 

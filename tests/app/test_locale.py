@@ -50,13 +50,13 @@ def test_the_program_starts_in_every_locale(name: str, tmp_path: Path) -> None:
     }
     if COMPILED_LOCALES.exists():
         surroundings["LOCPATH"] = str(COMPILED_LOCALES)
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", START],
         capture_output=True, text=True, cwd=Path(__file__).parents[2], env=surroundings, check=False,
     )  # fmt: skip
-    if told.stderr == "not installed\n":
+    if process.stderr == "not installed\n":
         pytest.skip(f"{name} is not installed")
-    assert (told.stdout, told.returncode) == ("True True 1.5 October\n", 0), told.stderr
+    assert (process.stdout, process.returncode) == ("True True 1.5 October\n", 0), process.stderr
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def test_a_damaged_locale_value_is_ignored(
         encoding="utf-8",
     )
     assert WindowSettings().get(THEME) == THEME.default
-    kept = QSettings(str(file), QSettings.Format.IniFormat)
-    assert kept.value("other") == "kept"
-    assert bytes(kept.value("window/layout").data()) == b"\0\x01\xff"
+    settings = QSettings(str(file), QSettings.Format.IniFormat)
+    assert settings.value("other") == "kept"
+    assert bytes(settings.value("window/layout").data()) == b"\0\x01\xff"
 
 
 def test_a_valid_settings_file_is_unchanged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

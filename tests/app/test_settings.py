@@ -42,9 +42,9 @@ def test_settings_of_the_first_version_are_moved_once(old_settings: QSettings, p
     assert not Path(old_settings.fileName()).exists()
     store.remove(settings.THEME)
     store.sync()
-    again = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "Mirrordrill", "window")
-    again.setValue(settings.THEME.name, "light")  # version 0.1.0 was started once more
-    again.sync()
+    settings_again = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "Mirrordrill", "window")
+    settings_again.setValue(settings.THEME.name, "light")  # version 0.1.0 was started once more
+    settings_again.sync()
     assert WindowSettings().get(settings.THEME) == settings.THEME.default
 
 

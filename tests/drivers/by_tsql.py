@@ -36,10 +36,10 @@ def run_tsql(port: str, *batches: str) -> str:
         settings = Path(folder) / "freetds.conf"
         settings.write_text(f"[global]\nencryption = {ENCRYPTION[os.environ['TLS']]}\n", encoding="utf-8")
         environment = {**os.environ, "TDSVER": "7.4", "FREETDSCONF": str(settings)}
-        done = subprocess.run(
+        process = subprocess.run(
             [*TSQL, "-p", port], input=typed, capture_output=True, text=True, env=environment
         )
-    return done.stdout + done.stderr
+    return process.stdout + process.stderr
 
 
 def rows(port: str, *batches: str) -> list[str]:
@@ -71,11 +71,11 @@ def main() -> None:
     say("transaction", left[0])
     say("ready", "")
     sys.stdin.readline()
-    since, place = time.monotonic(), 0
+    start_s, place = time.monotonic(), 0
     while True:
         name = rows((port, os.environ["OTHER"])[place % 2], "SELECT 'row', @@SERVERNAME")
         if name and name[0] != "SERVER_A":
-            say("failover", f"{name[0]}|{time.monotonic() - since}")
+            say("failover", f"{name[0]}|{time.monotonic() - start_s}")
             return
         place += 1
         time.sleep(0.1)

@@ -32,10 +32,10 @@ PASSWORD, command TIMEOUT in seconds (0: none).
 
 def by_pytds(settings: Asked) -> Any:
     """Connect by instance names. The partner has the port of the first server."""
-    there: dict[str, Any] = {"dsn": settings["HOST"], "port": int(settings["PORT"])}
+    target: dict[str, Any] = {"dsn": settings["HOST"], "port": int(settings["PORT"])}
     if settings["PARTNER"]:
-        there = {"dsn": settings["INSTANCE"], "failover_partner": settings["PARTNER"]}
-    return pytds.connect(**there, database="Sales", user="sa", password=settings["PASSWORD"], autocommit=True,
+        target = {"dsn": settings["INSTANCE"], "failover_partner": settings["PARTNER"]}
+    return pytds.connect(**target, database="Sales", user="sa", password=settings["PASSWORD"], autocommit=True,
                          timeout=int(settings["TIMEOUT"]) or None)  # fmt: skip
 
 

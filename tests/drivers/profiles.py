@@ -105,8 +105,8 @@ def play(
     Missing keys: not reconnected.
     """
     timeout = FAULTS[fault]
-    heard: queue.SimpleQueue[tuple[str, str, float]] = queue.SimpleQueue()
-    cases = [(name, string) for name, played in drivers.items() for string in played.strings]
+    lines: queue.SimpleQueue[tuple[str, str, float]] = queue.SimpleQueue()
+    cases = [(name, string) for name, driver in drivers.items() for string in driver.strings]
     with tempfile.TemporaryDirectory() as folder:
         scenario = Path(folder) / "lab.toml"
         scenario.write_text(
@@ -118,26 +118,28 @@ def play(
                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
         assert serve.stdin is not None
         assert serve.stdout is not None
-        there: dict[str, Any] = json.loads(serve.stdout.readline())["servers"]
-        first, other = there["SERVER_A"], there["SERVER_B"]
+        servers: dict[str, Any] = json.loads(serve.stdout.readline())["servers"]
+        first, second_server = servers["SERVER_A"], servers["SERVER_B"]
         programs = []
         for name, string in cases:
-            partner = drivers[name].partner.format(host=other["host"], port=other["port"], name="SERVER_B")
-            asked = {
+            partner = drivers[name].partner.format(
+                host=second_server["host"], port=second_server["port"], name="SERVER_B"
+            )
+            settings = {
                 "HOST": first["host"], "PORT": str(first["port"]), "INSTANCE": f"{first['host']}\\SERVER_A",
                 "PARTNER": partner if string == "given" else "", "PASSWORD": first["password"],
                 "TIMEOUT": str(timeout), "VALUES": "", "TLS": "none",
             }  # fmt: skip
-            program = subprocess.Popen(drivers[name].command, cwd=ROOT, env={**environment, **asked}, text=True,
+            program = subprocess.Popen(drivers[name].command, cwd=ROOT, env={**environment, **settings}, text=True,
                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
             assert program.stdout is not None
             programs.append(program)
             threading.Thread(
-                target=lines_of, args=(program.stdout, heard, f"{name}|{string}"), daemon=True
+                target=lines_of, args=(program.stdout, lines, f"{name}|{string}"), daemon=True
             ).start()
-        threading.Thread(target=lines_of, args=(serve.stdout, heard, "serve"), daemon=True).start()
+        threading.Thread(target=lines_of, args=(serve.stdout, lines, "serve"), daemon=True).start()
         try:
-            return _watch(fault, cases, heard, serve.stdin)
+            return _watch(fault, cases, lines, serve.stdin)
         finally:
             for process in (*programs, serve):
                 process.kill()
@@ -152,29 +154,29 @@ def _watch(
 ) -> tuple[dict[tuple[str, str], str], dict[str, float]]:
     waiting, real = set(cases), dict[tuple[str, str], str]()
     simulated: dict[str, float] = {}
-    begun, begun_s, until = 0.0, 0.0, time.monotonic() + 120
-    while time.monotonic() < until and not (begun and len(real) == len(cases)):
+    fault_at_s, begun_s, deadline = 0.0, 0.0, time.monotonic() + 120
+    while time.monotonic() < deadline and not (fault_at_s and len(real) == len(cases)):
         try:
-            who, line, at = output.get(timeout=1.0)
+            source, line, line_s = output.get(timeout=1.0)
         except queue.Empty:
             continue
-        if who != "serve":
-            name, _, string = who.partition("|")
+        if source != "serve":
+            name, _, string = source.partition("|")
             word = line.partition("\t")[0]
-            if word == "back" and begun:
-                real[name, string] = f"{at - begun:.1f}"
+            if word == "back" and fault_at_s:
+                real[name, string] = f"{line_s - fault_at_s:.1f}"
             elif word != "ready":
                 continue  # log lines of a driver
             waiting.discard((name, string))
-            if not waiting and not begun:
+            if not waiting and not fault_at_s:
                 lines.write(fault + "\n")
                 lines.flush()
                 waiting.add(("", ""))  # reported once
             continue
         event = json.loads(line)
         if event["kind"] == "fault":
-            begun, begun_s, until = at, event["t_s"], at + WITHIN_S
-        elif begun and event["kind"] == "client" and event.get("what") == "connected":
+            fault_at_s, begun_s, deadline = line_s, event["t_s"], line_s + WITHIN_S
+        elif fault_at_s and event["kind"] == "client" and event.get("what") == "connected":
             simulated.setdefault(event["client"], event["t_s"] - begun_s)
     return real, simulated
 
@@ -188,32 +190,35 @@ def alike(real: str, simulated: float | None) -> bool:
 def main() -> int:
     options = argparse.ArgumentParser(prog="python -m tests.drivers.profiles")
     options.add_argument("only", nargs="*", help="drivers, by the beginning of their names; all")
-    given = options.parse_args()
-    every: dict[str, ProfiledDriver] = {}
-    for name, played in PLAYED.items():
-        if given.only and not name.startswith(tuple(given.only)):
+    options_given = options.parse_args()
+    all_drivers: dict[str, ProfiledDriver] = {}
+    for name, driver in PLAYED.items():
+        if options_given.only and not name.startswith(tuple(options_given.only)):
             continue
-        if shutil.which(played.needs) is None:
-            print(f"{name}: {played.needs} is not installed here")
+        if shutil.which(driver.needs) is None:
+            print(f"{name}: {driver.needs} is not installed here")
             continue
         try:
-            install(played.install)
-            every[name] = played
+            install(driver.install)
+            all_drivers[name] = driver
         except subprocess.CalledProcessError as problem:
             print(f"{name} cannot be installed here: {(problem.stderr or problem.stdout)[-300:].strip()}")
     failed = False
     print("| driver | partner | fault | back after | its profile | |\n|---|---|---|---|---|---|")
     for fault in FAULTS:
-        real, simulated = play(fault, every)
-        for name, played in every.items():
-            for string in played.strings:
-                one, other = real.get((name, string), ""), simulated.get(client_name(played.profile, string))
-                same = alike(one, other)
-                failed |= not same
-                delay = f"{one} s" if one else "never"
-                profile = f"{other:.1f} s" if other is not None else "never"
+        real, simulated = play(fault, all_drivers)
+        for name, driver in all_drivers.items():
+            for string in driver.strings:
+                real_time, simulated_time = (
+                    real.get((name, string), ""),
+                    simulated.get(client_name(driver.profile, string)),
+                )
+                is_alike = alike(real_time, simulated_time)
+                failed |= not is_alike
+                delay = f"{real_time} s" if real_time else "never"
+                profile = f"{simulated_time:.1f} s" if simulated_time is not None else "never"
                 print(
-                    f"| {name} | {string} | {fault.split()[0]} | {delay} | {profile} | {'yes' if same else 'NO'} |",
+                    f"| {name} | {string} | {fault.split()[0]} | {delay} | {profile} | {'yes' if is_alike else 'NO'} |",
                     flush=True,
                 )
     return int(failed)

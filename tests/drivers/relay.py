@@ -34,13 +34,14 @@ class Relay:
 
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            there, back = await asyncio.open_connection(HOST, self._to)
+            server_reader, server_writer = await asyncio.open_connection(HOST, self._to)
         except OSError:
             self._server.close()
         else:
             with suppress(OSError):
                 await asyncio.gather(
-                    self._pump(reader, back, asks=True), self._pump(there, writer, asks=False)
+                    self._pump(reader, server_writer, asks=True),
+                    self._pump(server_reader, writer, asks=False),
                 )
         writer.transport.abort()
 

@@ -195,32 +195,32 @@ def play(client: Client, tls: str, folder: Path) -> dict[str, str]:
     environment = {**os.environ, FOLDER_VARIABLE: str(folder / "profile"), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "app", "serve", str(lab), "--port-base", "0", "--record", str(record)]
     command += ["--certificate", str(certificate)]
-    shown: dict[str, str] = {}
+    results: dict[str, str] = {}
     with subprocess.Popen(command, cwd=ROOT, env=environment, text=True,
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as serve:  # fmt: skip
         assert serve.stdin is not None
         assert serve.stdout is not None
-        there = json.loads(serve.stdout.readline())["servers"]
-        heard: list[str] = []
-        drain = threading.Thread(target=heard.extend, args=(serve.stdout,), daemon=True)
+        servers = json.loads(serve.stdout.readline())["servers"]
+        server_lines: list[str] = []
+        drain = threading.Thread(target=server_lines.extend, args=(serve.stdout,), daemon=True)
         drain.start()
-        relay = Relay(there["SERVER_A"]["port"])
-        asked = {
-            "HOST": "127.0.0.1", "PORT": str(relay.port), "OTHER": str(there["SERVER_B"]["port"]),
+        relay = Relay(servers["SERVER_A"]["port"])
+        environment_values = {
+            "HOST": "127.0.0.1", "PORT": str(relay.port), "OTHER": str(servers["SERVER_B"]["port"]),
             "CERTIFICATE": str(certificate),
-            "PASSWORD": there["SERVER_A"]["password"], "TLS": tls,
+            "PASSWORD": servers["SERVER_A"]["password"], "TLS": tls,
             "VALUES": "SELECT " + ", ".join(f"{value} AS v{n}" for n, (value, _) in enumerate(VALUES)),
         }  # fmt: skip
-        _prepare_lab(there["SERVER_A"])
-        with subprocess.Popen(client.command, cwd=ROOT, env={**environment, **asked}, text=True,
+        _prepare_lab(servers["SERVER_A"])
+        with subprocess.Popen(client.command, cwd=ROOT, env={**environment, **environment_values}, text=True,
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:  # fmt: skip
             assert program.stdin is not None
             assert program.stdout is not None
             for line in program.stdout:
                 check, _, value = line.rstrip("\n").partition("\t")
-                shown[check] = value
+                results[check] = value
                 if check == "ready":
-                    shown["wire"] = relay.way or "not TDS"
+                    results["wire"] = relay.way or "not TDS"
                     serve.stdin.write("stop-service SERVER_A\n")
                     serve.stdin.flush()
                     program.stdin.write("\n")
@@ -228,28 +228,31 @@ def play(client: Client, tls: str, folder: Path) -> dict[str, str]:
         serve.kill()
         serve.wait()
         drain.join(10)
-    shown["online"] = _online(heard)
-    again = [sys.executable, "-m", "app", "replay", str(record)]
-    done = subprocess.run(again, cwd=ROOT, env=environment, capture_output=True, text=True)
-    shown["replay"] = "yes" if done.returncode == 0 else done.stdout
-    return shown
+    results["online"] = _online(server_lines)
+    replay_command = [sys.executable, "-m", "app", "replay", str(record)]
+    process = subprocess.run(replay_command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    results["replay"] = "yes" if process.returncode == 0 else process.stdout
+    return results
 
 
 def _online(lines: list[str]) -> str:
     events = [json.loads(line) for line in lines if '"kind": "fa' in line]
-    stopped = next((event["t_s"] for event in events if event["kind"] == "fault"), 0.0)
+    fault_s = next((event["t_s"] for event in events if event["kind"] == "fault"), 0.0)
     online = (e["t_s"] for e in events if e["kind"] == "failover" and e.get("step") == "online")
-    return f"{next(online, stopped) - stopped:.1f}"
+    return f"{next(online, fault_s) - fault_s:.1f}"
 
 
 def _prepare_lab(server: dict[str, Any]) -> None:
-    how = {
+    connection_options = {
         "dsn": server["host"],
         "port": server["port"],
         "user": server["login"],
         "password": server["password"],
     }
-    with pytds.connect(**how, database="Sales", autocommit=True) as connection, connection.cursor() as cursor:
+    with (
+        pytds.connect(**connection_options, database="Sales", autocommit=True) as connection,
+        connection.cursor() as cursor,
+    ):
         for batch in SET_UP.split("GO\n"):
             cursor.execute(batch)
             while cursor.nextset():
@@ -261,9 +264,9 @@ def verdict(results: dict[str, str], check: str, exact: tuple[str, ...]) -> str:
     value = results.get(check, results.get("broken", NOT_TRIED))
     if check == "replay":
         return value
-    name, _, took = value.partition("|")
+    name, _, duration = value.partition("|")
     if check == "failover" and name == EXPECTED[check]:
-        return f"{name} after {float(took):.1f} s (online {results['online']})"
+        return f"{name} after {float(duration):.1f} s (online {results['online']})"
     if check == "values":
         return same_values(value, exact)
     wanted = EXPECTED[check].split("|")
@@ -277,12 +280,12 @@ def same_values(value: str, exact: tuple[str, ...]) -> str:
     shown_values = value.split("|")
     if len(shown_values) != len(VALUES):
         return value[:200]
-    wrong = [
-        f"{asked}: {one[:40]}"
-        for one, (asked, wanted) in zip(shown_values, VALUES, strict=True)
-        if not is_equal(one, wanted, any(kind in asked for kind in exact))
+    wrong_values = [
+        f"{type_text}: {shown_value[:40]}"
+        for shown_value, (type_text, wanted) in zip(shown_values, VALUES, strict=True)
+        if not is_equal(shown_value, wanted, any(kind in type_text for kind in exact))
     ]
-    return "yes" if not wrong else "; ".join(wrong)
+    return "yes" if not wrong_values else "; ".join(wrong_values)
 
 
 def is_equal(value: str, wanted: str, exact: bool) -> bool:
@@ -302,12 +305,12 @@ def is_equal(value: str, wanted: str, exact: bool) -> bool:
 def main() -> int:
     options = argparse.ArgumentParser(prog="python -m tests.drivers.run")
     options.add_argument("only", nargs="*", help="drivers, by the beginning of their names; all")
-    given = options.parse_args()
+    options_given = options.parse_args()
     failed = 0
     print("| client | TLS | on the wire | " + " | ".join([*EXPECTED, "replay"]) + " |")
     print("|---" * (len(EXPECTED) + 4) + "|")
     for name, client in CLIENTS.items():
-        if given.only and not name.startswith(tuple(given.only)):
+        if options_given.only and not name.startswith(tuple(options_given.only)):
             continue
         if shutil.which(client.needs) is None:
             print(f"| {name} | {client.needs} is not installed here |")
@@ -321,13 +324,14 @@ def main() -> int:
             continue
         for tls in client.tls:
             with tempfile.TemporaryDirectory() as folder:
-                shown = play(client, tls, Path(folder))
-            verdicts = [verdict(shown, check, client.exact) for check in (*EXPECTED, "replay")]
-            failed += shown.get("wire") != tls
+                results = play(client, tls, Path(folder))
+            verdicts = [verdict(results, check, client.exact) for check in (*EXPECTED, "replay")]
+            failed += results.get("wire") != tls
             failed += sum(
-                not one.startswith(("yes", "SERVER_B after")) and one != NOT_TRIED for one in verdicts
+                not verdict.startswith(("yes", "SERVER_B after")) and verdict != NOT_TRIED
+                for verdict in verdicts
             )
-            wire = shown.get("wire", NOT_TRIED)
+            wire = results.get("wire", NOT_TRIED)
             print(f"| {name} | {tls} | {wire} | " + " | ".join(verdicts) + " |", flush=True)
     return min(failed, 1)
 

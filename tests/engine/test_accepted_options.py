@@ -33,16 +33,16 @@ def says_not_simulated(texts: list[str]) -> bool:
 
 def test_every_grammar_rule_keeps_its_input_or_is_listed() -> None:
     """A rule whose builder ignores its input must be refused or explained."""
-    lost = set()
+    lost_rules = set()
     for rule, build in parse._BUILD.items():
         try:
-            made = build([Token("NAME", "x"), Token("NAME", "y")])
+            built = build([Token("NAME", "x"), Token("NAME", "y")])
         except Exception:  # the class needs arguments that this check does not have
             continue
-        if made in (None, {}) and build is not parse._merge_parts:
-            lost.add(rule)
+        if built in (None, {}) and build is not parse._merge_parts:
+            lost_rules.add(rule)
     listed = {*parse.UNSIMULATED_CLAUSES, *NOOP_RULES}
-    assert lost - listed - {"null", "unlimited", "group_members"} == set()
+    assert lost_rules - listed - {"null", "unlimited", "group_members"} == set()
     assert {rule for rule in listed if rule not in parse._BUILD} <= {"none"}
 
 
@@ -74,8 +74,8 @@ def parts(world: World) -> tuple[object, ...]:
     """Return all state that a statement can change, without changes by time alone."""
     instances = dict(world.instances)
     copies = {
-        key: (one.file_options, one.file_paths, one.extra_files, one.owner)
-        for key, one in world.copies.items()
+        key: (copy.file_options, copy.file_paths, copy.extra_files, copy.owner)
+        for key, copy in world.copies.items()
     }
     return instances, copies, dict(world.files), dict(world.objects)
 
@@ -109,5 +109,9 @@ def test_no_cmdlet_accepts_an_unknown_parameter(cmdlet: str) -> None:
         before = (dict(world.nodes), dict(world.instances), dict(world.computers), list(world.timers))
         do(world, f"ps NODE_1 {cmdlet}{arguments} -NoSuchSwitch")
         assert (world.nodes, world.instances, world.computers, world.timers) == before, arguments
-        said = " ".join(event.text for event in world.outbox)
-        assert "nosuchswitch" in said.lower() or cmdlet in said.lower() or "not simulated" in said, said
+        event_texts = " ".join(event.text for event in world.outbox)
+        assert (
+            "nosuchswitch" in event_texts.lower()
+            or cmdlet in event_texts.lower()
+            or "not simulated" in event_texts
+        ), event_texts

@@ -68,10 +68,10 @@ def _is_integer(element: ast.expr) -> bool:
 
 
 def _adds_whole_numbers(call: ast.Call) -> bool:
-    given = call.args[0]
-    if isinstance(given, ast.GeneratorExp):
-        return _is_integer(given.elt)
-    return isinstance(given, ast.Call) and ast.unparse(given).startswith("map(len,")
+    argument = call.args[0]
+    if isinstance(argument, ast.GeneratorExp):
+        return _is_integer(argument.elt)
+    return isinstance(argument, ast.Call) and ast.unparse(argument).startswith("map(len,")
 
 
 def _is_set_expression(node: ast.expr, sets: frozenset[str]) -> bool:
@@ -127,27 +127,29 @@ def _calls(node: ast.Call) -> Iterator[str]:
 
 def findings(source: str) -> list[tuple[int, str]]:
     """Return (line, text) of everything in *source* that could differ between machines."""
-    found: list[tuple[int, str]] = []
+    findings: list[tuple[int, str]] = []
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.Lambda):
-            found += _ordered_from_sets(node)
+            findings += _ordered_from_sets(node)
         elif isinstance(node, ast.Call):
-            found += [(node.lineno, what) for what in _calls(node)]
+            findings += [(node.lineno, call) for call in _calls(node)]
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names = [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
-            found += [(node.lineno, f"imports {name}") for name in names if name in ("locale", "statistics")]
+            findings += [
+                (node.lineno, f"imports {name}") for name in names if name in ("locale", "statistics")
+            ]
             if names[0] == "math":
-                found.append((node.lineno, "names of math without math. before them"))
+                findings.append((node.lineno, "names of math without math. before them"))
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-            written = isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant)
-            if not written:
-                found.append((node.lineno, "** of floats is libm's pow: arithmetic.power or a product"))
+            has_constants = isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant)
+            if not has_constants:
+                findings.append((node.lineno, "** of floats is libm's pow: arithmetic.power or a product"))
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             owner, name = node.value.id, node.attr
             if (owner == "math" and name not in MATH) or (owner in ("np", "cmath") and name in LIBM):
-                found.append((node.lineno, f"{owner}.{name} is libm's: engine.arithmetic"))
-    return sorted(set(found))
+                findings.append((node.lineno, f"{owner}.{name} is libm's: engine.arithmetic"))
+    return sorted(set(findings))
 
 
 @pytest.mark.parametrize(
@@ -189,12 +191,12 @@ def test_the_determinism_rule_accepts_valid_code(source: str) -> None:
 
 
 def test_every_engine_module_obeys_the_determinism_rule() -> None:
-    found = [
-        f"{path.relative_to(ENGINE.parent)}:{line}: {what}"
+    problems = [
+        f"{path.relative_to(ENGINE.parent)}:{line}: {problem}"
         for path in sorted(ENGINE.rglob("*.py"))
-        for line, what in findings(path.read_text(encoding="utf-8"))
+        for line, problem in findings(path.read_text(encoding="utf-8"))
     ]
-    assert not found, "\n".join(found)
+    assert not problems, "\n".join(problems)
 
 
 # --- engine.arithmetic ----------------------------------------------------------------------------------
@@ -215,9 +217,9 @@ RANGES = {
 
 @pytest.mark.parametrize("name", RANGES)
 def test_functions_agree_with_libm_up_to_the_last_digit(name: str) -> None:
-    chosen = random.Random(1)
+    draws = random.Random(1)
     for _ in range(200):
-        x = chosen.uniform(*RANGES[name])
+        x = draws.uniform(*RANGES[name])
         expected = getattr(math, name)(x)
         assert abs(getattr(arithmetic, name)(x) - expected) <= 2 * math.ulp(expected), x
 

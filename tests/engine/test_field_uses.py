@@ -22,15 +22,17 @@ CONTAINERS = (dict, list, set)
 def list_parts_without_use(world: type[World]) -> list[str]:
     """Return the containers of a world without a declared treatment."""
     return [
-        each.name for each in fields(world) if each.name not in SHARED_BY_FORKS and "use" not in each.metadata
+        field.name
+        for field in fields(world)
+        if field.name not in SHARED_BY_FORKS and "use" not in field.metadata
     ]
 
 
 def test_every_container_of_a_world_states_its_use() -> None:
     assert not list_parts_without_use(World)
     world = World(seed=1, chance=Chance.from_seed(1), flow=Flow.empty())
-    stated = {each.name for each in fields(World) if isinstance(getattr(world, each.name), CONTAINERS)}
-    assert stated == {each.name for each in fields(World) if "use" in each.metadata}
+    stated = {field.name for field in fields(World) if isinstance(getattr(world, field.name), CONTAINERS)}
+    assert stated == {field.name for field in fields(World) if "use" in field.metadata}
 
 
 def test_a_new_field_without_metadata_is_found() -> None:
@@ -44,26 +46,26 @@ def test_a_new_field_without_metadata_is_found() -> None:
 def test_a_fork_has_its_own_copies() -> None:
     world = World(seed=1, chance=Chance.from_seed(1), flow=Flow.empty(), tick=7, counter=3, settlings=2)
     twin = world.fork()
-    for each in fields(World):
-        own, other = getattr(world, each.name), getattr(twin, each.name)
-        assert type(own) is type(other), each.name
-        assert (own is other) == (each.name in SHARED_BY_FORKS - {"chance", "flow"}), each.name
-        if each.name not in ("flow", "written"):
-            assert own == other, each.name
+    for field in fields(World):
+        own_value, fork_value = getattr(world, field.name), getattr(twin, field.name)
+        assert type(own_value) is type(fork_value), field.name
+        assert (own_value is fork_value) == (field.name in SHARED_BY_FORKS - {"chance", "flow"}), field.name
+        if field.name not in ("flow", "written"):
+            assert own_value == fork_value, field.name
 
 
 def test_hashed_fields_are_forked_and_stored() -> None:
-    for each in fields(World):
-        use = each.metadata.get("use", FieldUse.NONE)
+    for field in fields(World):
+        use = field.metadata.get("use", FieldUse.NONE)
         if use & (FieldUse.HASH | FieldUse.HASH_IF_ANY | FieldUse.DECIDE | FieldUse.COMPARE | FieldUse.ASK):
-            assert FieldUse.FORK in use, each.name
-            assert FieldUse.BLOCKS in use or each.name == "errorlog", each.name
+            assert FieldUse.FORK in use, field.name
+            assert FieldUse.BLOCKS in use or field.name == "errorlog", field.name
 
 
 def test_every_attribute_of_a_drill_states_its_storage() -> None:
-    taken = drill()
-    assert {*vars(taken)} == {*STORAGE}
-    grows = {name for name, value in vars(taken).items() if isinstance(value, CONTAINERS)}
+    base_drill = drill()
+    assert {*vars(base_drill)} == {*STORAGE}
+    grows = {name for name, value in vars(base_drill).items() if isinstance(value, CONTAINERS)}
     shared = {name for name, storage in STORAGE.items() if storage is Storage.SHARED}
     assert grows & shared == {
         "errorlog_before", "states_before", "_conditions", "_watched", "_places", "_log_of", "_held", "_asked_besides",

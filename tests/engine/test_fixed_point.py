@@ -17,14 +17,14 @@ LIMITS = {"exp": fixed_point.EXP_MAX, "cos": fixed_point.ANGLE_MAX}
 
 def numbers(name: str) -> list[float]:
     """Return random numbers of all sizes, and numbers near rounding limits."""
-    chosen = random.Random(1)
-    small = [chosen.uniform(-1.0, 1.0) * 10.0**-place for place in range(20) for _ in range(5)]
+    draws = random.Random(1)
+    small = [draws.uniform(-1.0, 1.0) * 10.0**-place for place in range(20) for _ in range(5)]
     if name == "log":
-        wide = [2.0 ** chosen.uniform(-53.0, 53.0) for _ in range(100)]
-        return [1.0, 2.0**53, *(1.0 - chosen.random() for _ in range(300)), *(1.0 + x for x in small), *wide]
+        wide = [2.0 ** draws.uniform(-53.0, 53.0) for _ in range(100)]
+        return [1.0, 2.0**53, *(1.0 - draws.random() for _ in range(300)), *(1.0 + x for x in small), *wide]
     limit = LIMITS[name]
     turns = [math.pi * quarter / 2.0 for quarter in range(-4, 5)]
-    return [limit, -limit, 0.0, *turns, *small, *(chosen.uniform(-limit, limit) for _ in range(400))]
+    return [limit, -limit, 0.0, *turns, *small, *(draws.uniform(-limit, limit) for _ in range(400))]
 
 
 PRECISE = Context(prec=80)
@@ -58,26 +58,26 @@ def units(number: Decimal | int) -> Fraction:
 @pytest.mark.parametrize("name", NAMES)
 def test_results_equal_decimal_bit_for_bit(name: str) -> None:
     for x in numbers(name):
-        found, true = getattr(arithmetic, name)(x), by_decimal(name, x)
+        result, true = getattr(arithmetic, name)(x), by_decimal(name, x)
         # near its zeros a cosine has the absolute error of the constant pi
-        assert found == float(true) or abs(Decimal(found) - true) < Decimal("1e-26"), x
+        assert result == float(true) or abs(Decimal(result) - true) < Decimal("1e-26"), x
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_errors_are_within_the_stated_limit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    found: list[tuple[int, int]] = []
+    misses: list[tuple[int, int]] = []
 
     def note(number: int, offset: int = fixed_point.ERROR_BOUND) -> float:
-        found.append((number, offset))
+        misses.append((number, offset))
         return 1.0
 
     monkeypatch.setattr(fixed_point, "_nearest", note)
     # no multiplication by a power of two follows
-    chosen = [x for x in numbers(name) if name != "exp" or 0.0 <= x < 0.69]
-    for x in chosen:
+    arguments = [x for x in numbers(name) if name != "exp" or 0.0 <= x < 0.69]
+    for x in arguments:
         getattr(fixed_point, name)(x)
-        assert abs(found[-1][0] - units(by_decimal(name, x))) < fixed_point.ERROR_BOUND / 8, x
-    assert len(chosen) > 50
+        assert abs(misses[-1][0] - units(by_decimal(name, x))) < fixed_point.ERROR_BOUND / 8, x
+    assert len(arguments) > 50
 
 
 def test_near_a_rounding_boundary_decimal_decides() -> None:

@@ -20,19 +20,25 @@ FIRST_ARGUMENT = {"SqlError": 0, "SqlSyntaxError": 1, "write": 2, "text_of": 0, 
 @cache
 def uses() -> list[tuple[str, int, int]]:
     """Return (source position, number, argument count) of every call with a literal number."""
-    found = []
+    calls = []
     for path in SOURCES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call):
                 continue
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            at = FIRST_ARGUMENT.get(name)
-            if at is None or len(node.args) <= at or any(isinstance(a, ast.Starred) for a in node.args):
+            first_argument = FIRST_ARGUMENT.get(name)
+            if (
+                first_argument is None
+                or len(node.args) <= first_argument
+                or any(isinstance(a, ast.Starred) for a in node.args)
+            ):
                 continue
-            number = node.args[at]
+            number = node.args[first_argument]
             if isinstance(number, ast.Constant) and isinstance(number.value, int):
-                found.append((f"{path.name}:{node.lineno}", number.value, len(node.args) - at - 1))
-    return found
+                calls.append(
+                    (f"{path.name}:{node.lineno}", number.value, len(node.args) - first_argument - 1)
+                )
+    return calls
 
 
 def test_raised_message_numbers_are_found_in_the_code() -> None:
@@ -46,7 +52,7 @@ def test_every_raised_number_is_in_the_table() -> None:
 def count_arguments(number: int) -> int:
     """Count the arguments that all wordings of a message need; a final %.*ls may stay empty."""
     texts = [(row.since, re.sub(r"(?:\s*%\.\*ls)+$", "", row.text)) for row in MESSAGES[number]]
-    return max(count_placeholders(text) - len(LEADING.get((number, since), ())) for since, text in texts)
+    return max(count_placeholders(text) - len(LEADING.get((number, version), ())) for version, text in texts)
 
 
 def test_every_raise_provides_the_arguments_of_its_text() -> None:

@@ -167,22 +167,22 @@ ELSEWHERE: Final = frozenset(
 def statement_of(rule: OptionRule) -> str:
     """Return a statement that holds the option with the first value of the rule."""
     value = {"*": "x", "#": "1"}.get(rule.values[0], rule.values[0])
-    known = ((rule.statement, name) for name in (rule.option, f"{rule.option} {value}"))
-    text = next((EXAMPLES[key] for key in known if key in EXAMPLES), None)
+    names = ((rule.statement, name) for name in (rule.option, f"{rule.option} {value}"))
+    text = next((EXAMPLES[key] for key in names if key in EXAMPLES), None)
     if text is None and rule.statement in ("BACKUP", "RESTORE"):
         text = BACKUP_EXAMPLES.get(rule.option, rule.option)
     if text is None:
-        bare = rule.statement in ("sp_configure", "trace flag")
+        is_named_alone = rule.statement in ("sp_configure", "trace flag")
         separator = " " if rule.statement == "ALTER DATABASE SET" else " = "
         text = (
             rule.option
-            if bare or not value or (rule.values[0] == "*" and "" in rule.values)
+            if is_named_alone or not value or (rule.values[0] == "*" and "" in rule.values)
             else f"{rule.option}{separator}{value}"
         )
     text = text.format(value)
-    whole = text.startswith(("CREATE ", "EXEC ", "ALTER "))
+    is_statement = text.startswith(("CREATE ", "EXEC ", "ALTER "))
     number = MINIMA.get(rule.option, 1)
-    return text if whole else TEMPLATES[rule.statement][0].format(text, number=number)
+    return text if is_statement else TEMPLATES[rule.statement][0].format(text, number=number)
 
 
 def build_prepared_world() -> World:
@@ -200,17 +200,17 @@ def base() -> World:
 
 def parts(world: World) -> tuple[object, ...]:
     """Return all state that a statement can change, without counters that every statement increments."""
-    copies = {key: (one.recovery_model, one.db_state, one.delayed_durability, one.trustworthy, one.compatibility_level,
-                    one.file_options, one.extra_files) for key, one in world.copies.items()}  # fmt: skip
+    copies = {key: (c.recovery_model, c.db_state, c.delayed_durability, c.trustworthy, c.compatibility_level,
+                    c.file_options, c.extra_files) for key, c in world.copies.items()}  # fmt: skip
     instances = {
-        name: (one.trace_flags, one.max_worker_threads, tuple((x.name, x.sid if x.sid > 100 and x.sid < 200 else 0,
+        name: (i.trace_flags, i.max_worker_threads, tuple((x.name, x.sid if x.sid > 100 and x.sid < 200 else 0,
                x.password, x.default_database, x.default_language, x.check_policy, x.check_expiration)
-               for x in one.logins),
-               tuple((x.name, x.sid) for x in one.users))
-        for name, one in world.instances.items()
+               for x in i.logins),
+               tuple((x.name, x.sid) for x in i.users))
+        for name, i in world.instances.items()
     }  # fmt: skip
     backups = {
-        place: [one.details for one in file.sets]
+        place: [backup_set.details for backup_set in file.sets]
         for place, file in world.files.items()
         if place[1].endswith(".bak") and isinstance(file, BackupFile)
     }
@@ -252,11 +252,11 @@ def test_each_line_of_the_option_table_is_true(base: World, rule: OptionRule) ->
         assert parts(world) == parts(base)
         return
     assert not errors, (statement_of(rule), answer.texts)
-    _, without = run(base, TEMPLATES[rule.statement][1] or "SELECT 1")
+    _, plain_state = run(base, TEMPLATES[rule.statement][1] or "SELECT 1")
     if rule.treatment == EFFECT:
-        assert parts(world) != parts(without), statement_of(rule)
+        assert parts(world) != parts(plain_state), statement_of(rule)
     elif rule.statement not in ("sp_configure", "trace flag"):  # these show the value that was set
-        assert _without_options(parts(world)) == _without_options(parts(without)), statement_of(rule)
+        assert _without_options(parts(world)) == _without_options(parts(plain_state)), statement_of(rule)
 
 
 def _without_options(value: object) -> str:
@@ -265,12 +265,12 @@ def _without_options(value: object) -> str:
 
 
 def test_no_option_is_listed_twice_with_the_same_value() -> None:
-    seen: set[tuple[str, str, str]] = set()
+    seen_keys: set[tuple[str, str, str]] = set()
     for rule in option_table.rules():
         for value in rule.values:
             key = rule.statement, rule.option, value
-            assert key not in seen, key
-            seen.add(key)
+            assert key not in seen_keys, key
+            seen_keys.add(key)
 
 
 @pytest.mark.parametrize(
@@ -307,8 +307,8 @@ def test_a_filtered_unique_index_checks_only_rows_within_its_filter(base: World)
     ask(world, SERVER, "CREATE UNIQUE INDEX u ON t (b) WHERE b IS NOT NULL", 1)
     assert ask(world, SERVER, "INSERT t VALUES (1, NULL), (2, NULL), (3, 1)", 1).numbers == []
     assert 2601 in ask(world, SERVER, "INSERT t VALUES (4, 1)", 1).numbers
-    shown = ask(world, SERVER, "SELECT has_filter, filter_definition FROM sys.indexes WHERE name = 'u'", 1)
-    assert shown.grids == [[[True, "(b IS NOT NULL)"]]] or shown.grids == [[[1, "(b IS NOT NULL)"]]]
+    result = ask(world, SERVER, "SELECT has_filter, filter_definition FROM sys.indexes WHERE name = 'u'", 1)
+    assert result.grids == [[[True, "(b IS NOT NULL)"]]] or result.grids == [[[1, "(b IS NOT NULL)"]]]
 
 
 def test_create_database_places_its_files_and_sizes_the_log(base: World) -> None:
@@ -341,14 +341,14 @@ BACKED_UP = r"BACKUP DATABASE Plain TO DISK = 'D:\x.bak'"
 def test_stored_backup_options_are_in_msdb(base: World) -> None:
     world = base.fork()
     options = "NAME = N'full', DESCRIPTION = 'before', CHECKSUM, COMPRESSION, STATS = 25, RETAINDAYS = 2"
-    said = ask(world, SERVER, f"{BACKED_UP} WITH {options}", 60).texts
-    assert [line for line in said if "percent" in line] == [
+    texts = ask(world, SERVER, f"{BACKED_UP} WITH {options}", 60).texts
+    assert [line for line in texts if "percent" in line] == [
         f"{n} percent processed." for n in (25, 50, 75, 100)
     ]
-    assert "file 'Plain_log' on file 1." in said[-2]
-    again = ask(world, SERVER, f"{BACKED_UP} WITH DIFFERENTIAL, NOINIT", 60).texts
-    assert again[0].endswith("file 'Plain' on file 2.")
-    assert again[-1].startswith("BACKUP DATABASE WITH DIFFERENTIAL successfully processed")
+    assert "file 'Plain_log' on file 1." in texts[-2]
+    second_texts = ask(world, SERVER, f"{BACKED_UP} WITH DIFFERENTIAL, NOINIT", 60).texts
+    assert second_texts[0].endswith("file 'Plain' on file 2.")
+    assert second_texts[-1].startswith("BACKUP DATABASE WITH DIFFERENTIAL successfully processed")
     query = """SELECT name, description, has_backup_checksums, DATEDIFF(day, backup_start_date, expiration_date),
         CASE WHEN compressed_backup_size < backup_size THEN 1 ELSE 0 END FROM msdb.dbo.backupset
         WHERE database_name = 'Plain' AND backup_set_id > 1
@@ -366,8 +366,11 @@ def test_restore_history_records_replace_and_stopat(base: World) -> None:
     ask(world, SERVER, BACKED_UP, 60)
     restore = r"RESTORE DATABASE Plain FROM DISK = 'D:\x.bak' WITH "
     assert ask(world, SERVER, f"{restore} REPLACE, CHECKSUM", 5).numbers == [3187, 3013]
-    said = ask(world, SERVER, f"{restore} REPLACE, STATS = 50, STOPAT = '2099-01-01'", 60).texts
-    assert [line for line in said if "percent" in line] == ["50 percent processed.", "100 percent processed."]
+    texts = ask(world, SERVER, f"{restore} REPLACE, STATS = 50, STOPAT = '2099-01-01'", 60).texts
+    assert [line for line in texts if "percent" in line] == [
+        "50 percent processed.",
+        "100 percent processed.",
+    ]
     rows = ask(world, SERVER, "SELECT replace, stop_at FROM msdb.dbo.restorehistory", 2).grids[0]
     assert [(bool(replaced), str(stop)[:10]) for replaced, stop in rows] == [(True, "2099-01-01")]
 
@@ -445,5 +448,5 @@ def test_alter_column_widens_a_text_used_by_a_key_or_check(base: World, column: 
         c varchar(9) CHECK (c > ''))
         CREATE INDEX x ON n (k)"""
     assert ask(world, SERVER, text, 1).numbers == []
-    said = ask(world, SERVER, f"ALTER TABLE n ALTER COLUMN {column}", 1).texts
-    assert any("Not simulated" in line for line in said) is not allowed
+    texts = ask(world, SERVER, f"ALTER TABLE n ALTER COLUMN {column}", 1).texts
+    assert any("Not simulated" in line for line in texts) is not allowed

@@ -24,15 +24,15 @@ def skipped_ticks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     stands_still = simulator._is_unchanged
 
     def check_unchanged(world: World) -> bool:
-        still = stands_still(world)
-        if still and len(ticks) < LEFT_OUT_MAX:
+        is_settled = stands_still(world)
+        if is_settled and len(ticks) < LEFT_OUT_MAX:
             ticks.append(world.tick)
             noted, settled = world.fork(), world.fork()
             note_effects(noted)
             simulator._propagate_changes(settled)
             assert settled.state_hash() == noted.state_hash()
             assert settled.outbox == noted.outbox == []
-        return still
+        return is_settled
 
     monkeypatch.setattr(simulator, "_is_unchanged", check_unchanged)
     return ticks

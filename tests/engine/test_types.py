@@ -61,13 +61,13 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[int, str]:
         patch.chdir(ROOT)
         text, problems, _ = api.run(["--strict", "--no-pretty", "--no-error-summary", str(file)])
     assert not problems
-    found: dict[int, str] = {}
+    types_by_number: dict[int, str] = {}
     for report in text.splitlines():
         if report.startswith(str(file)):
             _, number, message = report.split(":", 2)
             index = int(number) - IMPORTS.count("\n")
-            found[index] = found.get(index, "") + message
-    return found
+            types_by_number[index] = types_by_number.get(index, "") + message
+    return types_by_number
 
 
 def test_valid_lines_pass_the_type_checker(findings: dict[int, str]) -> None:

@@ -15,16 +15,16 @@ JOB = Job(name="a", every_s=1.0)
 
 
 def test_cached_items_have_the_repr_of_a_sorted_list_after_any_change() -> None:
-    written = ReprCache()
+    repr_cache = ReprCache()
     for parts in ({"b": JOB, "a": 1}, {"b": JOB, "a": 1.0}, {"b": replace(JOB, every_s=2.0)}, {}):
-        assert b"".join(written.items("x", parts)).decode() == repr(sorted(parts.items()))
-        assert b"".join(written.items("y", {"b": 0})) == b"[('b', 0)]"
+        assert b"".join(repr_cache.items("x", parts)).decode() == repr(sorted(parts.items()))
+        assert b"".join(repr_cache.items("y", {"b": 0})) == b"[('b', 0)]"
 
 
 def test_cached_values_have_the_repr_of_their_list() -> None:
-    written = ReprCache()
+    repr_cache = ReprCache()
     for parts in ([JOB, 1], [JOB, True], [1, JOB], list(range(2 * JOINED_TEXTS + 1)), [0] * JOINED_TEXTS, []):
-        assert b"".join(written.values("x", parts)).decode() == repr(parts)
+        assert b"".join(repr_cache.values("x", parts)).decode() == repr(parts)
 
 
 def test_the_repr_of_an_unchanged_part_is_not_computed_again() -> None:
@@ -35,24 +35,24 @@ def test_the_repr_of_an_unchanged_part_is_not_computed_again() -> None:
             self.said += 1
             return "it"
 
-    part, written = Counted(), ReprCache()
+    part, repr_cache = Counted(), ReprCache()
     for _ in range(3):
-        assert b"".join(written.values("x", [part])) == b"[it]"
+        assert b"".join(repr_cache.values("x", [part])) == b"[it]"
     assert part.said == 1
 
 
 def test_a_hash_distinguishes_cached_and_changed_parts() -> None:
     """A world that was hashed at every step and one that was never hashed before have the same hash."""
-    taken = run(drill(), 40)
-    taken.do("power-off SERVER_B")
-    for until in (41, 55, 70):
-        run(taken, until)
-        fresh = taken.world.fork()
-        fresh.written = ReprCache()
-        assert taken.state_hash() == fresh.state_hash()
-        key = min(fresh.copies)
-        fresh.copies[key] = replace(fresh.copies[key], size_kb=1.0)
-        assert taken.state_hash() != fresh.state_hash()
+    base_drill = run(drill(), 40)
+    base_drill.do("power-off SERVER_B")
+    for end_s in (41, 55, 70):
+        run(base_drill, end_s)
+        fork = base_drill.world.fork()
+        fork.written = ReprCache()
+        assert base_drill.state_hash() == fork.state_hash()
+        key = min(fork.copies)
+        fork.copies[key] = replace(fork.copies[key], size_kb=1.0)
+        assert base_drill.state_hash() != fork.state_hash()
     empty = room([ReprCache()])
-    assert room([taken.world.written]) > empty + 1_000
-    assert room([pickle.loads(pickle.dumps(taken.world.written))]) == empty
+    assert room([base_drill.world.written]) > empty + 1_000
+    assert room([pickle.loads(pickle.dumps(base_drill.world.written))]) == empty

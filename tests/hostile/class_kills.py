@@ -51,12 +51,12 @@ def run(folder: Path, kills: int, seats: int, seed: int, servers: tuple[Postgres
     profile.mkdir()
     hosts, database = _hosts(folder, servers)
     class_code = hosts[0].invited.secret, hosts[0].invited.fingerprint
-    others = list(servers or ())
+    other_servers = list(servers or ())
     killed: Counter[str] = Counter()
     running: dict[str, subprocess.Popen[str]] = {}
     names: list[str] = []
     while killed.total() < kills:
-        if all(one.poll() is not None for one in running.values()):  # start another lesson
+        if all(process.poll() is not None for process in running.values()):  # start another lesson
             for name, process in running.items():
                 _finish(process, hosts[0].code, name, profile)
             lesson = len(names) // seats
@@ -67,14 +67,14 @@ def run(folder: Path, kills: int, seats: int, seed: int, servers: tuple[Postgres
             names += running
         time.sleep(chance.uniform(*PAUSE_S))
         acknowledged = _read_acknowledged(database)
-        victim = chance.choices(("host", "seat", "server"), (4, 6, 2 if others else 0))[0]
+        victim = chance.choices(("host", "seat", "server"), (4, 6, 2 if other_servers else 0))[0]
         if victim == "host":
             host = chance.choice(hosts)
             host.kill()
             host.start()
             assert (host.invited.secret, host.invited.fingerprint) == class_code
         elif victim == "server":
-            server = chance.choice(others)
+            server = chance.choice(other_servers)
             server.kill()
             time.sleep(chance.uniform(*PAUSE_S))
             server.start()
@@ -86,9 +86,9 @@ def run(folder: Path, kills: int, seats: int, seed: int, servers: tuple[Postgres
             running[name].communicate()
             running[name] = seat(chance.choice(hosts).code, name, profile)
         killed[victim] += 1
-        now = _read_acknowledged(database)
-        lost = [name for name, number in acknowledged.items() if now[name] < number]
-        assert not lost, f"acknowledged acts are lost: {lost}"
+        acknowledged_now = _read_acknowledged(database)
+        lost_acts = [name for name, number in acknowledged.items() if acknowledged_now[name] < number]
+        assert not lost_acts, f"acknowledged acts are lost: {lost_acts}"
     for name, process in running.items():
         _finish(process, hosts[0].code, name, profile)
     assert [host.end() for host in hosts] == [0] * len(hosts)
@@ -125,7 +125,7 @@ def _finish(process: subprocess.Popen[str], code: str, name: str, profile: Path)
 
 def _read_acknowledged(database: str) -> dict[str, int]:
     record = ClassRecord(database, new=False)
-    counts = {one.name: one.acknowledged for one in record.seats()}
+    counts = {seat.name: seat.acknowledged for seat in record.seats()}
     record.close()
     return counts
 
@@ -136,19 +136,21 @@ def _compare(database: str, profile: Path, names: list[str], seed: int) -> None:
     the_class = record.the_class()
     assert the_class is not None
     scenario = parse_scenario(the_class.scenario_text, the_class.scenario_name)
-    there = {one.name: one for one in record.seats()}
-    assert sorted(there) == sorted(names), "no seat twice"
-    for name, entry in there.items():
+    seats_by_name = {seat.name: seat for seat in record.seats()}
+    assert sorted(seats_by_name) == sorted(names), "no seat twice"
+    for name, entry in seats_by_name.items():
         acts = record.acts(entry.id)
         assert [act.number for act in acts] == list(range(1, len(acts) + 1)), (seed, name)
-        again = verdict(scenario, the_class.seed, the_class.mode, acts)
+        replayed = verdict(scenario, the_class.seed, the_class.mode, acts)
         report = json.loads((profile / f"{name}.json").read_text())
-        assert report["class"]["verdict"] == again, (seed, name, report["class"]["verdict"], again)
-        assert report["state_hash"] == again["state_hash"], (seed, name)
-        assert again["parted_t_s"] is None, (seed, name, again["parted"])
+        assert report["class"]["verdict"] == replayed, (seed, name, report["class"]["verdict"], replayed)
+        assert report["state_hash"] == replayed["state_hash"], (seed, name)
+        assert replayed["parted_t_s"] is None, (seed, name, replayed["parted"])
         assert report["inputs"], (seed, name)
-        (kept,) = profile.glob(f"classes/*/{name.replace('-', '-2d-')}.seat")
-        assert [json.loads(line) for line in kept.read_text().splitlines()[1:]] == [list(a) for a in acts]
+        (seat_file,) = profile.glob(f"classes/*/{name.replace('-', '-2d-')}.seat")
+        assert [json.loads(line) for line in seat_file.read_text().splitlines()[1:]] == [
+            list(a) for a in acts
+        ]
     record.close()
 
 
@@ -159,11 +161,15 @@ def main() -> None:
     arguments.add_argument(
         "--two-hosts", action="store_true", help="on PostgreSQL and NATS, which are killed too"
     )
-    given = arguments.parse_args()
+    options_given = arguments.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        servers = (stack.enter_context(Postgres()), stack.enter_context(Nats())) if given.two_hosts else None
-        print(run(folder, given.kills, 3, given.seed, servers))
+        servers = (
+            (stack.enter_context(Postgres()), stack.enter_context(Nats()))
+            if options_given.two_hosts
+            else None
+        )
+        print(run(folder, options_given.kills, 3, options_given.seed, servers))
 
 
 if __name__ == "__main__":

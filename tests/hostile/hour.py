@@ -43,14 +43,14 @@ OPTIONS: Final = {
 
 def faults(databases: list[str]) -> Iterator[str]:
     """Yield every verb of the group fault, on every kind of place in turn, without end."""
-    some = itertools.cycle(databases)
+    database_cycle = itertools.cycle(databases)
     for turn in itertools.count():
         server, (a, b) = SERVERS[turn % 3], PAIRS[turn % 4]
         words = {"server": server, "database": "", "from": a, "to": b, "port": "5022", "certificate": "C1"}
         for verb in VERBS.values():
             if verb.group != "fault":
                 continue
-            words["database"] = next(some)
+            words["database"] = next(database_cycle)
             parameters = [
                 parameter.choices[turn % 2] if parameter.choices else words[parameter.name]
                 for parameter in verb.parameters
@@ -62,13 +62,13 @@ def script(databases: list[str]) -> list[Input]:
     """Return the inputs of the hour: a fault, its repair, a pause for the recovery, then the next fault."""
     keys = "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Ward#1'\n    CREATE CERTIFICATE C1 WITH SUBJECT = 'x'"
     lines = [parse_line(f"sql {name} {keys}") for name in SERVERS]
-    at = 10
+    start_s = 10
     for line in faults(databases):
-        if at + HELD_S > HOUR_S:
+        if start_s + HELD_S > HOUR_S:
             return lines
-        lines.append(parse_line(line, at * TICKS_PER_S))
-        lines.append(parse_line("revert-all", (at + HELD_S) * TICKS_PER_S))
-        at += HELD_S + REST_S
+        lines.append(parse_line(line, start_s * TICKS_PER_S))
+        lines.append(parse_line("revert-all", (start_s + HELD_S) * TICKS_PER_S))
+        start_s += HELD_S + REST_S
     return lines
 
 
@@ -81,18 +81,18 @@ def main() -> None:
     events: list[Event] = []
     checked = 0
     for until_s in range(LOOK_S, HOUR_S + 1, LOOK_S):
-        until = until_s * TICKS_PER_S
-        due = [line for line in waiting if line.tick < until]
-        waiting = waiting[len(due) :]
-        events += simulator.advance(world, until, due)
+        end_tick = until_s * TICKS_PER_S
+        due_lines = [line for line in waiting if line.tick < end_tick]
+        waiting = waiting[len(due_lines) :]
+        events += simulator.advance(world, end_tick, due_lines)
         checked += check(world, witness_kept=True, nothing_risky=True)
-    took = time.perf_counter() - began
+    duration_s = time.perf_counter() - began
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    asked = {line.verb for line in lines if VERBS[line.verb].group == "fault"}
+    used_verbs = {line.verb for line in lines if VERBS[line.verb].group == "fault"}
     felt = sum(fault.effective_tick is not None for fault in world.faults)
     refused = [event.text for event in events if read_field(event, "refused")]
-    print(f"{count} databases, {HOUR_S} simulated seconds: {took:.1f} s, peak {peak_mb:.0f} MB")
-    print(f"{len(world.faults)} faults of {len(asked)} kinds, {felt} felt; {len(events)} events; "
+    print(f"{count} databases, {HOUR_S} simulated seconds: {duration_s:.1f} s, peak {peak_mb:.0f} MB")
+    print(f"{len(world.faults)} faults of {len(used_verbs)} kinds, {felt} felt; {len(events)} events; "
           f"{sum(f.online_tick is not None for f in world.failovers)} failovers")  # fmt: skip
     print(f"{checked} invariants held; refused inputs: {refused or 'none'}")
 

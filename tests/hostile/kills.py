@@ -134,17 +134,17 @@ def kill_at(folder: Path, script: Script, after_s: float) -> tuple[bool, int]:
         live(folder, script, writing)
         os._exit(0)
     os.close(writing)
-    accepted, until = 0, time.perf_counter() + after_s
-    while (left := until - time.perf_counter()) > 0:
+    accepted, deadline = 0, time.perf_counter() + after_s
+    while (left := deadline - time.perf_counter()) > 0:
         if select.select([reading], [], [], left)[0]:
-            heard = os.read(reading, 4096)
-            if not heard:
+            chunk = os.read(reading, 4096)
+            if not chunk:
                 break
-            accepted += len(heard)
+            accepted += len(chunk)
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    while heard := os.read(reading, 4096):
-        accepted += len(heard)
+    while chunk := os.read(reading, 4096):
+        accepted += len(chunk)
     os.close(reading)
     assert os.WIFSIGNALED(status) or status == 0, f"the life ended by itself with status {status}"
     return os.WIFSIGNALED(status), accepted
@@ -155,30 +155,30 @@ def kill_repeatedly(
 ) -> tuple[int, str]:
     """Kill a run up to *lives* times, then let it end; return the number of kills that hit, and the outcome as text."""
     script, accepted, killed = SCRIPTS[name], 0, 0
-    where = ""
+    phase = ""
     for _ in range(lives):
-        still_going, heard = kill_at(folder, script, chance.uniform(0.0, life_s))
-        accepted += heard
-        killed += still_going
+        is_running, output = kill_at(folder, script, chance.uniform(0.0, life_s))
+        accepted += output
+        killed += is_running
         with open_profile(folder) as profile:
-            faults, left, ended = profile.faults(), profile.unfinished(), len(profile.results())
+            faults, left, result_count = profile.faults(), profile.unfinished(), len(profile.results())
         if faults or any(run.problem for run in left):
             return killed, f"damaged: {faults}"
-        stored = len(left[0].lines) if left else len(script) if ended else 0
+        stored = len(left[0].lines) if left else len(script) if result_count else 0
         # stored without a confirmation: at most one line for each kill
         if not accepted <= stored <= accepted + killed:
             return killed, f"{accepted} lines were accepted and {stored} are stored"
-        accepted = stored if ended else accepted
-        where = "after it ends" if ended else "in the middle" if left else "before its first act"
-        if ended:
+        accepted = stored if result_count else accepted
+        phase = "after it ends" if result_count else "in the middle" if left else "before its first act"
+        if result_count:
             break
-    if not ended:
+    if not result_count:
         _finish(folder, script)
     with open_profile(folder) as profile:
         (result,) = profile.results()
         if _end(json.loads(profile.report(result.run_id))) != EXPECTED[name]:
-            return killed, f"another end than without a kill (killed {where})"
-    return killed, f"equal, killed {where}" if killed else "equal, ended before the kill"
+            return killed, f"another end than without a kill (killed {phase})"
+    return killed, f"equal, killed {phase}" if killed else "equal, ended before the kill"
 
 
 def _finish(folder: Path, script: Script) -> None:
@@ -196,21 +196,21 @@ EXPECTED: Final[dict[str, End]] = {}
 
 def run(kills: int, seed: int, folder: Path, lives: int = 3) -> Iterator[tuple[int, Counter[str]]]:
     """Perform *kills* kills of a living process over all scripts in turn; yield the figures after each."""
-    chance, counts, done = random.Random(seed), Counter[str](), 0
+    chance, counts, kill_count = random.Random(seed), Counter[str](), 0
     life_s: dict[str, float] = {}
     for name, script in SCRIPTS.items():
         EXPECTED[name] = run_without_kill(script)
         life_s[name] = _measure_run(folder / f"whole-{name}", script)
     for number in itertools.count():
-        if done >= kills:
+        if kill_count >= kills:
             return
         name = list(SCRIPTS)[number % len(SCRIPTS)]
         profile = folder / str(number)
-        hits, how = kill_repeatedly(profile, name, chance, life_s[name], chance.randint(1, lives))
-        counts[f"{name}: {how}"] += 1
-        done += hits
+        hits, outcome = kill_repeatedly(profile, name, chance, life_s[name], chance.randint(1, lives))
+        counts[f"{name}: {outcome}"] += 1
+        kill_count += hits
         shutil.rmtree(profile, ignore_errors=True)
-        yield done, counts
+        yield kill_count, counts
 
 
 def _measure_run(folder: Path, script: Script) -> float:
@@ -224,15 +224,17 @@ def main() -> None:
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     counts, shown_count, began = Counter[str](), 0, time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        for done, counts in run(kills, seed, Path(folder)):
-            if done - shown_count >= TOLD_EVERY:  # a series that was broken off has a result, too
-                shown_count = done
-                equal = sum(count for how, count in counts.items() if ": equal, " in how)
+        for kill_count, counts in run(kills, seed, Path(folder)):
+            if kill_count - shown_count >= TOLD_EVERY:  # a series that was broken off has a result, too
+                shown_count = kill_count
+                equal = sum(count for kind, count in counts.items() if ": equal, " in kind)
                 after_s = time.perf_counter() - began
-                summary = f"{done} kills after {after_s:.0f} s, {counts.total()} runs, {equal} of them equal"
+                summary = (
+                    f"{kill_count} kills after {after_s:.0f} s, {counts.total()} runs, {equal} of them equal"
+                )
                 print(summary, file=sys.stderr, flush=True)
-    for how, count in sorted(counts.items()):
-        print(f"{count:5d} runs  {how}")
+    for outcome, count in sorted(counts.items()):
+        print(f"{count:5d} runs  {outcome}")
     print(f"{kills} kills, seed {seed}, {time.perf_counter() - began:.0f} s")
 
 

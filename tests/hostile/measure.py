@@ -53,8 +53,8 @@ def batch(name: str) -> str:
     before = time.process_time()
     drill.do("cancel SERVER_A")
     canceled_s = time.process_time() - before
-    done = [event for event in drill.events if event.kind == "sql_done"]
-    last_message = str(read_field(done[-1], "messages")[-1:])[-90:] if done else "nothing"
+    done_events = [event for event in drill.events if event.kind == "sql_done"]
+    last_message = str(read_field(done_events[-1], "messages")[-1:])[-90:] if done_events else "nothing"
     figures = (
         f"first {steps[0] * 1e3:.0f} ms, then {max(steps[1:]) * 1e3:.0f} ms, cancel {canceled_s * 1e3:.0f} ms"
     )
@@ -69,12 +69,12 @@ KINDS: Final[Mapping[str, tuple[Callable[[str], str], list[str]]]] = {
 
 def measure(kind: str, name: str) -> None:
     """Print seconds, additional megabytes and outcome."""
-    at_rest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    rss_at_rest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.perf_counter()
     outcome = KINDS[kind][0](name)
-    took = time.perf_counter() - began
-    more_mb = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - at_rest) / 1024
-    print(f"{took:7.2f} s {more_mb:7.0f} MB  {name}: {outcome}", flush=True)
+    duration_s = time.perf_counter() - began
+    more_mb = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - rss_at_rest) / 1024
+    print(f"{duration_s:7.2f} s {more_mb:7.0f} MB  {name}: {outcome}", flush=True)
 
 
 def main() -> None:
@@ -93,8 +93,10 @@ def main() -> None:
             os._exit(0)
         _, status = os.waitpid(child, 0)
         if status != 0:
-            why = f"not done in {PATIENCE_S} s" if status == signal.SIGALRM else f"ended with status {status}"
-            print(f"FAULT {name}: {why}", flush=True)
+            reason = (
+                f"not done in {PATIENCE_S} s" if status == signal.SIGALRM else f"ended with status {status}"
+            )
+            print(f"FAULT {name}: {reason}", flush=True)
 
 
 if __name__ == "__main__":

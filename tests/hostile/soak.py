@@ -140,12 +140,14 @@ def check(world: World) -> None:
         slack = 1e-6 + 1e-9 * log.generated_kb
         assert log.generated_kb >= log.flushed_kb - slack >= -slack, f"{world.t_s:g} s: log of {owner}"
         for stream in world.flow.streams_of(source):
-            at, receiver = world.flow.stream_positions(stream), world.streams[stream]
+            positions, receiver = world.flow.stream_positions(stream), world.streams[stream]
             if receiver is not None:
-                assert at.sent_kb >= at.received_kb - slack >= at.hardened_kb - 2 * slack, (
-                    f"{owner} at {world.t_s:g} s"
+                assert (
+                    positions.sent_kb >= positions.received_kb - slack >= positions.hardened_kb - 2 * slack
+                ), f"{owner} at {world.t_s:g} s"
+                assert positions.hardened_kb >= positions.redone_kb - slack, (
+                    f"redo of {receiver} at {world.t_s:g} s"
                 )
-                assert at.hardened_kb >= at.redone_kb - slack, f"redo of {receiver} at {world.t_s:g} s"
     assert finite(world.flow), f"{world.t_s:g} s: a number that is none"
 
 
@@ -156,19 +158,19 @@ def resident_mb() -> float:
 
 def measure_memory(history: History) -> str:
     """Return the measured memory of a run and of its snapshots."""
-    seen: set[int] = set()
-    run, kept = room([history.drill], seen), room([history], seen)
-    return f"run {run / 1e6:.1f} MB, kept moments {kept / 1e6:.1f} MB, {len(history.drill.events)} events"
+    object_ids: set[int] = set()
+    run, history_room = room([history.drill], object_ids), room([history], object_ids)
+    return f"run {run / 1e6:.1f} MB, kept moments {history_room / 1e6:.1f} MB, {len(history.drill.events)} events"
 
 
 def format_figures(figures: Figures, drill: Drill) -> str:
-    took = sorted(figures.frames_ms) or [0.0]
-    middle, high = took[len(took) // 2], took[int(len(took) * 0.95)]
-    figures.all_ms += took
+    frames_ms = sorted(figures.frames_ms) or [0.0]
+    middle, high = frames_ms[len(frames_ms) // 2], frames_ms[int(len(frames_ms) * 0.95)]
+    figures.all_ms += frames_ms
     figures.frames_ms = []
     return (
-        f"{drill.world.t_s / 3600:6.1f} h  {resident_mb():6.0f} MB  frames {len(took):6d}: p50 {middle:6.1f} "
-        f"p95 {high:6.1f} worst {took[-1]:7.1f} ms (own so far "
+        f"{drill.world.t_s / 3600:6.1f} h  {resident_mb():6.0f} MB  frames {len(frames_ms):6d}: p50 {middle:6.1f} "
+        f"p95 {high:6.1f} worst {frames_ms[-1]:7.1f} ms (own so far "
         f"{figures.worst_own_ms:.1f})  acts {figures.acts} ({figures.refused} refused)  "
         f"events {len(drill.events)}  samples {drill.samples.count}  inputs {len(drill.journal)}"
     )
@@ -230,20 +232,20 @@ def soak(hours: float, databases: int, seed: int, in_window: bool) -> Figures:
     chance, figures = random.Random(seed), Figures()
     with (window_of if in_window else headless)(databases) as (drill, do, frame):
         end, next_act, next_line = hours * 3600.0, 60.0, 0.0
-        while (now := drill().world.t_s) < end:
-            if now >= next_line:
+        while (now_s := drill().world.t_s) < end:
+            if now_s >= next_line:
                 print(format_figures(figures, drill()), flush=True)
                 next_line += max(0.25, hours / 24) * 3600.0
-            if now >= next_act:
+            if now_s >= next_act:
                 figures.acts += 1
                 figures.refused += not do(act(chance, drill()))
                 next_act = drill().world.t_s + chance.uniform(*GAP_S)
-            begun, begun_own = perf_counter(), process_time()
+            wall_start_s, cpu_start_s = perf_counter(), process_time()
             frame()
-            figures.frames_ms.append((perf_counter() - begun) * 1000.0)
-            figures.worst_own_ms = max(figures.worst_own_ms, (process_time() - begun_own) * 1000.0)
+            figures.frames_ms.append((perf_counter() - wall_start_s) * 1000.0)
+            figures.worst_own_ms = max(figures.worst_own_ms, (process_time() - cpu_start_s) * 1000.0)
             check(drill().world)
-            assert drill().world.t_s > now, f"time stands still at {now:g} s"
+            assert drill().world.t_s > now_s, f"time stands still at {now_s:g} s"
         print(format_figures(figures, drill()), flush=True)
     return figures
 
@@ -255,14 +257,15 @@ def main() -> None:
     parser.add_argument("seed", type=int)
     parser.add_argument("--headless", action="store_true")
     options = parser.parse_args()
-    begun = perf_counter()
+    start_s = perf_counter()
     figures = soak(options.hours, options.databases, options.seed, not options.headless)
-    took = sorted(figures.all_ms)
+    times_ms = sorted(figures.all_ms)
     print(
-        f"{options.hours:g} h, {options.databases} databases, seed {options.seed}: {perf_counter() - begun:.0f} s, "
-        f"{len(took)} frames, p50 {took[len(took) // 2]:.1f}, p95 {took[int(len(took) * 0.95)]:.1f}, worst "
-        f"{took[-1]:.1f} ms (own {figures.worst_own_ms:.1f}), peak "
-        f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB; all promises kept"
+        f"{options.hours:g} h, {options.databases} databases, seed {options.seed}: {perf_counter() - start_s:.0f} s, "
+        f"{len(times_ms)} frames, p50 {times_ms[len(times_ms) // 2]:.1f}, "
+        f"p95 {times_ms[int(len(times_ms) * 0.95)]:.1f}, worst {times_ms[-1]:.1f} ms "
+        f"(own {figures.worst_own_ms:.1f}), peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB; "
+        "all promises kept"
     )
 
 

@@ -27,10 +27,10 @@ NAMES: Final = ConditionNames(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), 
 
 def scenario(text: str) -> None:
     """Parse a whole file, and a fragment appended to a valid one."""
-    for whole in (text, f"{WORLD}\n{text}"):
+    for scenario_text in (text, f"{WORLD}\n{text}"):
         problems: tuple[Problem, ...] = ()
         try:
-            load_scenario(whole, "fuzzed.toml")
+            load_scenario(scenario_text, "fuzzed.toml")
         except ScenarioError as refused:
             problems = refused.problems
         assert len(problems) <= limits.PROBLEMS_MAX + 1
@@ -93,9 +93,9 @@ def members(raw: bytes) -> None:
     entries = [Entry(name, content) for name, content in zip(parts[::2], parts[1::2], strict=False)]
     for entry in entries:
         if entry.name == bundle.MANIFEST.encode() and entry.content.startswith(b"#"):
-            others = [other for other in entries if other.name != entry.name]
+            other_entries = [other_entry for other_entry in entries if other_entry.name != entry.name]
             entry.content = manifest(
-                others, f"format = 1\n{entry.content.decode('utf-8', 'replace')}\n"
+                other_entries, f"format = 1\n{entry.content.decode('utf-8', 'replace')}\n"
             ).content
     archive(archive_of(entries))
 

@@ -25,7 +25,7 @@ def _keep(folder: Path, *entries: AcceptedText) -> None:
 
 def _list_hashes(folder: Path) -> list[str]:
     with open_profile(folder) as profile:
-        return [one.sha256 for one in accepted_files.list_accepted_texts(profile)]
+        return [entry.sha256 for entry in accepted_files.list_accepted_texts(profile)]
 
 
 def _call(*arguments: str) -> int:
@@ -88,12 +88,12 @@ def test_an_invalid_list_trusts_nothing(profile_folder: Path, raw: str) -> None:
 
 
 def test_the_oldest_files_must_be_accepted_again() -> None:
-    known: list[AcceptedText] = []
+    entries: list[AcceptedText] = []
     for number in range(ACCEPTED_MAX + 5):
-        known = accepted_files.add_entry(known, AcceptedText(f"{number:064x}", "t" * 5_000))
-    assert len(known) == ACCEPTED_MAX
-    assert known[0].sha256 == f"{5:064x}"
-    assert len(known[0].title) == accepted_files.TEXT_MAX
-    again = accepted_files.add_entry(known, known[0])
-    assert len(again) == ACCEPTED_MAX
-    assert again[-1].sha256 == known[0].sha256
+        entries = accepted_files.add_entry(entries, AcceptedText(f"{number:064x}", "t" * 5_000))
+    assert len(entries) == ACCEPTED_MAX
+    assert entries[0].sha256 == f"{5:064x}"
+    assert len(entries[0].title) == accepted_files.TEXT_MAX
+    entries_after = accepted_files.add_entry(entries, entries[0])
+    assert len(entries_after) == ACCEPTED_MAX
+    assert entries_after[-1].sha256 == entries[0].sha256

@@ -83,17 +83,19 @@ def _choose_default(verb: Verb, index: int, parameter: VerbParameter) -> str:
 
 def _lines(verb: Verb) -> Iterator[str]:
     """Yield the verb with each absurd value for each argument and option, and with too few or too many arguments."""
-    usual = [_choose_default(verb, place, parameter) for place, parameter in enumerate(verb.parameters)]
-    for place in range(len(usual)):
+    default_words = [
+        _choose_default(verb, place, parameter) for place, parameter in enumerate(verb.parameters)
+    ]
+    for place in range(len(default_words)):
         for value in ABSURD:
-            yield " ".join([verb.name, *usual[:place], value, *usual[place + 1 :]])
+            yield " ".join([verb.name, *default_words[:place], value, *default_words[place + 1 :]])
     for option in verb.options:
         for value in ABSURD:
-            yield " ".join([verb.name, *usual, f"{option}={value}"])
+            yield " ".join([verb.name, *default_words, f"{option}={value}"])
     for value in ABSURD:
-        yield " ".join([verb.name, *usual, value, value, value])
+        yield " ".join([verb.name, *default_words, value, value, value])
     yield verb.name
-    yield " ".join([verb.name, *usual, *(f"{option}=1" for option in verb.options), "nothing=1"])
+    yield " ".join([verb.name, *default_words, *(f"{option}=1" for option in verb.options), "nothing=1"])
 
 
 @pytest.fixture(scope="module")
@@ -127,13 +129,13 @@ def _refusal(world: World, line: str) -> str:
 
 @pytest.mark.parametrize("name", VERBS)
 def test_extreme_arguments_are_refused_by_name_or_stay_finite(name: str, labs: tuple[World, World]) -> None:
-    begun = labs[_of_clusters(VERBS[name])]
+    start_world = labs[_of_clusters(VERBS[name])]
     for line in _lines(VERBS[name]):
-        world = begun.fork()
+        world = start_world.fork()
         refusal = _refusal(world, line)
         if refusal:
             assert 5 < len(refusal) < 1_000, (line[:100], refusal[:200])
-            assert world.state_hash() == begun.state_hash(), line[:100]
+            assert world.state_hash() == start_world.state_hash(), line[:100]
         simulator.advance(world, world.tick + 60)
         assert _finite(world), line[:100]
 

@@ -49,12 +49,12 @@ def test_hostile_batches_end_or_can_be_stopped(name: str) -> None:
 def test_work_per_tick_is_limited(name: str) -> None:
     """The work of one statement and of one turn is counted, not timed, and limited for every text."""
     world = lab(workload="none")
-    most = work.BURST + work.TURN + 2 * work.STATEMENT_MAX + STATEMENT_READ_MAX
+    max_work = work.BURST + work.TURN + 2 * work.STATEMENT_MAX + STATEMENT_READ_MAX
     tsql.submit(world, "SERVER_A", BATCHES[name]())
     before = 0
     for _ in range(60):
         spent = sum(run.spent for run in world.batches.values())
-        assert spent - before <= most, world.tick
+        assert spent - before <= max_work, world.tick
         before = spent
         simulator.advance(world, world.tick + 1)
 
@@ -129,8 +129,8 @@ def test_format_allocates_no_more_than_its_result(value: str, expected: str | No
     world = lab(workload="none")
     world.update_instance("SERVER_A", version=2012)
     tsql.submit(world, "SERVER_A", f"SELECT {value}")
-    (done,) = [event for event in simulator.advance(world, 500) if event.kind == "sql_done"]
-    assert read_field(done, "results")[0]["rows"] == [[expected]]
+    (done_event,) = [event for event in simulator.advance(world, 500) if event.kind == "sql_done"]
+    assert read_field(done_event, "results")[0]["rows"] == [[expected]]
 
 
 def test_the_agent_reports_that_it_cannot_keep_up() -> None:

@@ -36,12 +36,21 @@ def test_an_imported_bundle_is_found_with_its_origin() -> None:
     imported = build_bundle(small=DRILL, other=OTHER)
     (file,) = bundle_store.import_bundle(imported, ["small"])
     assert file == scenario_files.bundles_folder() / imported.sha256[:16] / "small.toml"
-    listed = {one.name: one.origin for one in scenario_files.all_files()[0] if not one.shipped}
+    listed = {
+        drill_file.name: drill_file.origin
+        for drill_file in scenario_files.all_files()[0]
+        if not drill_file.shipped
+    }
     assert listed == {"small": "A course"}
     assert load_shipped_scenario("small").title == "Small"
-    assert [one.here for one in bundle_store.offers(imported)] == [False, True]
-    (kept,) = bundle_store.list_imported_bundles()
-    assert (kept.title, kept.author, kept.licence, kept.sha256) == (
+    assert [offer.here for offer in bundle_store.offers(imported)] == [False, True]
+    (imported_bundle,) = bundle_store.list_imported_bundles()
+    assert (
+        imported_bundle.title,
+        imported_bundle.author,
+        imported_bundle.licence,
+        imported_bundle.sha256,
+    ) == (
         "A course",
         "Ada L.",
         "CC0-1.0",
@@ -57,19 +66,19 @@ def test_a_second_import_adds_only_new_files() -> None:
 
 
 def test_an_import_never_replaces_a_file() -> None:
-    own = scenario_files.own_folder()
-    own.mkdir(parents=True)
-    (own / "small.toml").write_text(OTHER, encoding="utf-8")
+    own_folder = scenario_files.own_folder()
+    own_folder.mkdir(parents=True)
+    (own_folder / "small.toml").write_text(OTHER, encoding="utf-8")
     lab = scenario_files.find("lab").text.replace("Database mirroring lab", "My lab", 1)
     imported = build_bundle(small=DRILL, lab=lab, broken=BROKEN)
-    why = {offer.name: offer.hindrance for offer in bundle_store.offers(imported)}
-    assert "You already have" in why["small"]
-    assert "shipped" in why["lab"]
-    assert "Not playable" in why["broken"]
-    for name in why:
+    hindrances = {offer.name: offer.hindrance for offer in bundle_store.offers(imported)}
+    assert "You already have" in hindrances["small"]
+    assert "shipped" in hindrances["lab"]
+    assert "Not playable" in hindrances["broken"]
+    for name in hindrances:
         with pytest.raises(ValueError, match=name):
             bundle_store.import_bundle(imported, [name])
-    assert (own / "small.toml").read_text(encoding="utf-8") == OTHER
+    assert (own_folder / "small.toml").read_text(encoding="utf-8") == OTHER
     assert not scenario_files.bundles_folder().exists()
 
 
@@ -117,7 +126,9 @@ def test_a_damaged_label_loses_only_the_title(raw: bytes) -> None:
     imported = build_bundle(small=DRILL)
     bundle_store.import_bundle(imported, ["small"])
     (scenario_files.bundles_folder() / imported.sha256[:16] / scenario_files.LABEL).write_bytes(raw)
-    assert [one.title for one in bundle_store.list_imported_bundles()] == [imported.sha256[:16]]
+    assert [imported_bundle.title for imported_bundle in bundle_store.list_imported_bundles()] == [
+        imported.sha256[:16]
+    ]
     assert scenario_files.find("small").origin == imported.sha256[:16]
 
 
@@ -138,48 +149,58 @@ def test_a_course_is_passed_on_as_a_bundle(tmp_path: Path, capsys: pytest.Captur
     lab.do("finish")
     (tmp_path / "small.toml").write_text(DRILL, encoding="utf-8")
     (tmp_path / "My run.json").write_text(json.dumps(lab.report() | {"scenario_text": lab.scenario.text}))
-    out = tmp_path / "course.mirrordrill"
-    assert command("make", out, tmp_path / "small.toml", tmp_path / "My run.json", "--title", "Week 1") == 0
-    assert command("make", out, tmp_path / "small.toml") == 2  # the file exists already
-    assert command("show", out) == 0
+    bundle_file = tmp_path / "course.mirrordrill"
+    assert (
+        command("make", bundle_file, tmp_path / "small.toml", tmp_path / "My run.json", "--title", "Week 1")
+        == 0
+    )
+    assert command("make", bundle_file, tmp_path / "small.toml") == 2  # the file exists already
+    assert command("show", bundle_file) == 0
     assert not scenario_files.own_folder().exists()
     output = capsys.readouterr().out
     assert "power-off × 1" in output
-    assert bundle.read(out).sha256 in output
-    assert cli.main(["check", str(out)], lambda scenario: 9) in (0, 1)
-    assert command("add", out) == 0
-    assert command("add", out) == 0
-    (kept,) = bundle_store.list_imported_bundles()
-    assert (kept.drills, [file.name for file in kept.runs]) == (("small",), ["my-run.json"])
-    assert cli.main(["replay", str(kept.runs[0])], lambda scenario: 9) == 0
+    assert bundle.read(bundle_file).sha256 in output
+    assert cli.main(["check", str(bundle_file)], lambda scenario: 9) in (0, 1)
+    assert command("add", bundle_file) == 0
+    assert command("add", bundle_file) == 0
+    (imported_bundle,) = bundle_store.list_imported_bundles()
+    assert (imported_bundle.drills, [file.name for file in imported_bundle.runs]) == (
+        ("small",),
+        ["my-run.json"],
+    )
+    assert cli.main(["replay", str(imported_bundle.runs[0])], lambda scenario: 9) == 0
     assert command("list") == 0
-    assert kept.key in capsys.readouterr().out
-    assert command("remove", kept.key) == 0
+    assert imported_bundle.key in capsys.readouterr().out
+    assert command("remove", imported_bundle.key) == 0
     assert bundle_store.list_imported_bundles() == []
 
 
 def test_a_refused_file_is_reported_and_the_rest_imported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "x.mirrordrill"
-    out.write_bytes(bundle.build_bundle("x", {"small": DRILL, "broken": BROKEN}, {"bad": b"[]"}))
-    assert command("add", out, "--only", "nobody") == 2
-    assert command("add", out) == 1
-    assert [one.drills for one in bundle_store.list_imported_bundles()] == [("small",)]
+    bundle_file = tmp_path / "x.mirrordrill"
+    bundle_file.write_bytes(bundle.build_bundle("x", {"small": DRILL, "broken": BROKEN}, {"bad": b"[]"}))
+    assert command("add", bundle_file, "--only", "nobody") == 2
+    assert command("add", bundle_file) == 1
+    assert [imported_bundle.drills for imported_bundle in bundle_store.list_imported_bundles()] == [
+        ("small",)
+    ]
     capsys.readouterr()
-    assert cli.main(["check", str(out)], lambda scenario: 9) == 1
+    assert cli.main(["check", str(bundle_file)], lambda scenario: 9) == 1
     output = capsys.readouterr().out
-    assert f"{out}/scenarios/broken.toml:" in output
+    assert f"{bundle_file}/scenarios/broken.toml:" in output
     assert "runs/bad.json" in output
 
 
 def test_a_hostile_bundle_is_refused_with_every_reason(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "x.mirrordrill"
-    out.write_bytes(archive([manifest([drill()]), drill(mode=0o120777), Entry(b"../../.bashrc", b"x")]))
+    bundle_file = tmp_path / "x.mirrordrill"
+    bundle_file.write_bytes(
+        archive([manifest([drill()]), drill(mode=0o120777), Entry(b"../../.bashrc", b"x")])
+    )
     for doing in ("show", "add"):
-        assert command(doing, out) == 2
+        assert command(doing, bundle_file) == 2
         errors = capsys.readouterr().err
         assert "a link" in errors
         assert "path outside" in errors
@@ -225,11 +246,11 @@ def test_import_writes_only_below_the_profile(tmp_path: Path, profile_folder: Pa
     for file, raw in zip(files, raws, strict=True):
         file.write_bytes(raw)
     words = [sys.executable, "-c", WATCHED, *map(str, files)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, env=dict(os.environ))
-    assert done.returncode == 0, done.stderr
-    written = {line for line in done.stderr.splitlines() if line and ":1:1:" not in line}
-    assert any(name.endswith("small.toml") for name in written), "the audit sees nothing"
-    assert [name for name in written if not Path(name).is_relative_to(profile_folder)] == []
+    process = subprocess.run(words, capture_output=True, text=True, timeout=120, env=dict(os.environ))
+    assert process.returncode == 0, process.stderr
+    error_lines = {line for line in process.stderr.splitlines() if line and ":1:1:" not in line}
+    assert any(name.endswith("small.toml") for name in error_lines), "the audit sees nothing"
+    assert [name for name in error_lines if not Path(name).is_relative_to(profile_folder)] == []
 
 
 FULL = """
@@ -249,10 +270,10 @@ def test_a_full_disk_leaves_no_partial_drill(tmp_path: Path) -> None:
     file = tmp_path / "x.mirrordrill"
     file.write_bytes(pack(drill()))
     words = [sys.executable, "-c", FULL, str(file)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, env=dict(os.environ))
-    assert done.returncode == 2
-    assert "cannot be written" in done.stderr
-    assert "Traceback" not in done.stderr
+    process = subprocess.run(words, capture_output=True, text=True, timeout=60, env=dict(os.environ))
+    assert process.returncode == 2
+    assert "cannot be written" in process.stderr
+    assert "Traceback" not in process.stderr
     assert [path.name for path in scenario_files.own_folder().rglob("*") if path.is_file()] == [
         "bundle.label"
     ]

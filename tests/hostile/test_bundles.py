@@ -109,8 +109,8 @@ def test_all_problems_are_reported_at_once() -> None:
     refusal = get_refusal(
         archive([Entry(b"../a"), Entry(b"b.exe"), drill(flags=1), drill(b"runs/x.json", mode=0o120777)])
     )
-    for why in ("path outside", "not allowed in a bundle", "encrypted", "a link", "missing"):
-        assert why in refusal
+    for reason in ("path outside", "not allowed in a bundle", "encrypted", "a link", "missing"):
+        assert reason in refusal
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,8 @@ def test_zip_bombs_are_refused_cheaply() -> None:
         drill(b"runs/x%d.json" % n, b"", crc=7, size=19_000_000, packed_size=10**6, place=place)
         for n in range(190)
     ]
-    many = archive([Entry(b"") for _ in range(100_000)], count=5)
-    raws = [pack(big), archive([first, body, *shared]), many]
+    many_entries = archive([Entry(b"") for _ in range(100_000)], count=5)
+    raws = [pack(big), archive([first, body, *shared]), many_entries]
     tracemalloc.start()
     try:
         for raw in raws:
@@ -154,13 +154,13 @@ def test_zip_bombs_are_refused_cheaply() -> None:
 
 def test_a_file_over_the_limit_is_refused_before_it_is_read(tmp_path: Path) -> None:
     file = tmp_path / "x.mirrordrill"
-    with file.open("wb") as opened:
-        opened.truncate(10**12)  # a sparse file
+    with file.open("wb") as bundle_stream:
+        bundle_stream.truncate(10**12)  # a sparse file
     with pytest.raises(BundleError, match="larger"):
         bundle.read(file)
-    for nothing in (tmp_path, tmp_path / "none", Path("/dev/zero"), Path("a\0b"), tmp_path / ("x" * 5000)):
+    for path in (tmp_path, tmp_path / "none", Path("/dev/zero"), Path("a\0b"), tmp_path / ("x" * 5000)):
         with pytest.raises(BundleError):
-            bundle.read(nothing)
+            bundle.read(path)
 
 
 def test_a_written_bundle_is_readable_and_reproducible(tmp_path: Path) -> None:
@@ -168,10 +168,10 @@ def test_a_written_bundle_is_readable_and_reproducible(tmp_path: Path) -> None:
     first = bundle.write(
         tmp_path / "a.mirrordrill", "Über “x”\\", {"small": DRILL}, runs, author="Ada", licence="CC0-1.0"
     )
-    again = bundle.write(
+    second_file = bundle.write(
         tmp_path / "b.mirrordrill", "Über “x”\\", {"small": DRILL}, runs, author="Ada", licence="CC0-1.0"
     )
-    assert first.sha256 == again.sha256
+    assert first.sha256 == second_file.sha256
     parsed = bundle.read(tmp_path / "a.mirrordrill")
     assert (parsed.manifest.title, parsed.manifest.author, parsed.manifest.licence) == (
         "Über “x”\\",

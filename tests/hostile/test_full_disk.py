@@ -24,8 +24,8 @@ LONG = "note " + "x" * 20_000
 
 @pytest.fixture
 def profile(profile_folder: Path) -> Iterator[Profile]:
-    with open_profile(profile_folder) as opened:
-        yield opened
+    with open_profile(profile_folder) as profile:
+        yield profile
 
 
 @contextmanager
@@ -171,9 +171,9 @@ def test_a_removed_profile_is_reported_and_used_again_when_it_returns(
     change: str, listened_session: ListenedSession, profile: Profile, profile_folder: Path
 ) -> None:
     listened_session.begin()
-    away = profile_folder.with_name("away")
+    moved_folder = profile_folder.with_name("away")
     if change == "renamed":
-        profile_folder.rename(away)
+        profile_folder.rename(moved_folder)
     else:
         for file in profile_folder.iterdir():
             file.unlink()
@@ -182,7 +182,7 @@ def test_a_removed_profile_is_reported_and_used_again_when_it_returns(
     listened_session.frames(3)
     assert not listened_session.session.running
     if change == "renamed":
-        away.rename(profile_folder)
+        moved_folder.rename(profile_folder)
         assert listened_session.session.do("note found")
         assert [line.split()[1:] for line in lines(profile)[0]] == [["note", "found"]]
     else:

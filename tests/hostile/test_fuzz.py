@@ -77,8 +77,8 @@ def test_a_bundle_with_changed_bytes_is_read_or_refused(
     raw = bytearray(GOOD_BUNDLE)
     for place, value in changed_bytes:
         raw[place] = value
-    place, more, cut = put
-    raw[place:] = more if cut else more + raw[place:]
+    place, inserted, cut = put
+    raw[place:] = inserted if cut else inserted + raw[place:]
     BYTES_TARGETS["archive"](bytes(raw))
 
 

@@ -110,8 +110,8 @@ def test_a_run_that_takes_too_much_work_is_stopped(scenario: Scenario) -> None:
     result = verdict(scenario, 1, "lab", acts, Budget(3_000_000, 0.3, 0.0, 0.3))
     assert "processor time" in result["parted"]
     assert result["t_s"] < 1000
-    few = verdict(scenario, 1, "lab", acts, Budget(1_000, 60.0, 0.0, 60.0))
-    assert "simulated time" in few["parted"]
+    limited_verdict = verdict(scenario, 1, "lab", acts, Budget(1_000, 60.0, 0.0, 60.0))
+    assert "simulated time" in limited_verdict["parted"]
     small = verdict(scenario, 1, "lab", acts, Budget(3_000_000, 60.0, 0.0, 60.0, events_max=0))
     assert "memory" in small["parted"]
 
@@ -124,7 +124,7 @@ def judge_logs(logs: dict[int, list[LogEntry]], end: int | None = None) -> dict[
 
     async def judge_all() -> dict[int, LogVerdict]:
         verdicts: dict[int, LogVerdict] = {}
-        over = asyncio.Event()
+        timed_out = asyncio.Event()
 
         async def log_of(number: int) -> list[LogEntry]:
             return logs[number]
@@ -132,7 +132,7 @@ def judge_logs(logs: dict[int, list[LogEntry]], end: int | None = None) -> dict[
         async def take(number: int, verdict: LogVerdict) -> None:
             verdicts[number] = verdict
             if len(verdicts) == len(logs):
-                over.set()
+                timed_out.set()
             if verdict["parted"]:
                 raise ValueError("a finding that nobody takes")
 
@@ -143,24 +143,24 @@ def judge_logs(logs: dict[int, list[LogEntry]], end: int | None = None) -> dict[
             judge.add(number, acts)
         task = asyncio.create_task(judge.run(0))
         try:
-            await asyncio.wait_for(over.wait(), 120)
+            await asyncio.wait_for(timed_out.wait(), 120)
             return verdicts
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
             judge.close()
-            while any("ExecutorManager" in type(one).__name__ for one in threading.enumerate()):
+            while any("ExecutorManager" in type(thread).__name__ for thread in threading.enumerate()):
                 await asyncio.sleep(0.01)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "cpu_count", lambda: 2)  # one worker
         if end is not None:
-            whole = Workers.replay
+            original_replay = Workers.replay
 
             async def continue_replay(
                 workers: Workers, number: int, logs_of_seat: Mapping[int, Sequence[LogEntry]]
             ) -> dict[int, LogVerdict]:
-                return {} if end in logs_of_seat else await whole(workers, number, logs_of_seat)
+                return {} if end in logs_of_seat else await original_replay(workers, number, logs_of_seat)
 
             patch.setattr(Workers, "replay", continue_replay)
         return asyncio.run(judge_all())
@@ -168,16 +168,16 @@ def judge_logs(logs: dict[int, list[LogEntry]], end: int | None = None) -> dict[
 
 def test_one_seat_never_ends_the_judging_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    good = [LogEntry(1, 500, "power-off SERVER_B", "", 0)]
-    verdicts = judge_logs({1: [LogEntry(1, 100, " ", "", 0)], 2: good, 3: []})
+    entries = [LogEntry(1, 500, "power-off SERVER_B", "", 0)]
+    verdicts = judge_logs({1: [LogEntry(1, 100, " ", "", 0)], 2: entries, 3: []})
     assert verdicts[1]["parted"]
     assert (verdicts[2]["parted"], verdicts[2]["acts"], verdicts[3]["acts"]) == ("", 1, 0)
 
 
 def test_a_seat_that_ends_its_worker_is_abandoned_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    good = [LogEntry(1, 500, "power-off SERVER_B", "", 0)]
-    verdicts = judge_logs({1: good, 2: good, 3: good}, end=2)
+    entries = [LogEntry(1, 500, "power-off SERVER_B", "", 0)]
+    verdicts = judge_logs({1: entries, 2: entries, 3: entries}, end=2)
     assert verdicts[2]["parted"] == "the simulation did not come to an end"
     assert (verdicts[1]["parted"], verdicts[3]["parted"]) == ("", "")
 
@@ -198,13 +198,15 @@ def class_of(tmp_path: Path, scenario: Scenario, logs: Iterable[list[LogEntry]])
 def test_export_and_report_of_a_class_survive_one_seat(
     tmp_path: Path, scenario: Scenario, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    good = [LogEntry(1, 500, "power-off SERVER_B", "", 0)]
-    class_of(tmp_path, scenario, [[LogEntry(1, 100, "\n", "", 0)], good]).close()
-    database, out = tmp_path / "class.sqlite", tmp_path / "class.zip"
-    for what in ("report", "export"):
-        code = cli.main(["class", what, "--database", str(database), "--out", str(out)], lambda _: 9)
+    entries = [LogEntry(1, 500, "power-off SERVER_B", "", 0)]
+    class_of(tmp_path, scenario, [[LogEntry(1, 100, "\n", "", 0)], entries]).close()
+    database, archive_file = tmp_path / "class.sqlite", tmp_path / "class.zip"
+    for subcommand in ("report", "export"):
+        code = cli.main(
+            ["class", subcommand, "--database", str(database), "--out", str(archive_file)], lambda _: 9
+        )
         assert code == AS_ASKED, capsys.readouterr().err
-    assert [bool(one.problem) for one in check_file(out)] == [True, False]
+    assert [bool(check.problem) for check in check_file(archive_file)] == [True, False]
 
 
 def good_archive(tmp_path: Path, scenario: Scenario) -> dict[str, bytes]:
@@ -216,11 +218,11 @@ def good_archive(tmp_path: Path, scenario: Scenario) -> dict[str, bytes]:
 
 
 def write_archive(tmp_path: Path, members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
-    out = tmp_path / "class.zip"
-    with zipfile.ZipFile(out, "w", method) as archive:
+    archive_file = tmp_path / "class.zip"
+    with zipfile.ZipFile(archive_file, "w", method) as archive:
         for name, content in members.items():
             archive.writestr(name, content)
-    return out
+    return archive_file
 
 
 HEAD: Final = b'{"seat": 2, "name": "Bob"}\n'
@@ -261,7 +263,9 @@ def test_a_member_is_expanded_within_limits(
     members = good_archive(tmp_path, scenario)
     for bomb in (b"\n" * 3_000_000, b"x" * 3_000_000):
         checks = list(check_file(write_archive(tmp_path, members | {"seats/0002.jsonl": bomb})))
-        assert next(one.problem for one in checks if one.file.endswith("0002.jsonl")).endswith("is too large")
+        assert next(check.problem for check in checks if check.file.endswith("0002.jsonl")).endswith(
+            "is too large"
+        )
     for shared in ("class.json", "board.json"):
         with pytest.raises(InvalidSeatLogError, match="too large"):
             list(check_file(write_archive(tmp_path, members | {shared: b" " * 3_000_000})))
@@ -297,7 +301,7 @@ def test_hostile_class_data_is_reported(tmp_path: Path, scenario: Scenario, chan
     members = good_archive(tmp_path, scenario)
     shared = json.loads(members["class.json"]) | change
     result = outcome(write_archive(tmp_path, members | {"class.json": json.dumps(shared).encode()}))
-    assert isinstance(result, str) or all(one.problem for one in result)
+    assert isinstance(result, str) or all(check.problem for check in result)
 
 
 # --- runs that were cut off
@@ -321,8 +325,8 @@ ENTRIES: Final = (
 
 
 def build_truncated_log(text: str, *entries: str) -> bytes:
-    begun = json.dumps({"begun": {**BEGUN, "scenario_text": text}})
-    return "\n".join([begun, *entries, ""]).encode()
+    begin_line = json.dumps({"begun": {**BEGUN, "scenario_text": text}})
+    return "\n".join([begin_line, *entries, ""]).encode()
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry[:50])
@@ -358,8 +362,8 @@ def test_a_report_cannot_claim_that_it_was_truncated(scenario: Scenario) -> None
 def test_a_replay_has_a_budget(
     tmp_path: Path, scenario: Scenario, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    few = Budget(100_000_000, 0.2, 0.0, 0.2)
-    monkeypatch.setattr(run_files.play, "__defaults__", (few,))
+    small_budget = Budget(100_000_000, 0.2, 0.0, 0.2)
+    monkeypatch.setattr(run_files.play, "__defaults__", (small_budget,))
     file = tmp_path / "run.json"
     line = json.dumps({"tick": 2_000_000, "line": "5 sql SERVER_A WHILE 1=1 PRINT 1", "hashes": []})
     file.write_bytes(build_truncated_log(scenario.text, line))

@@ -17,14 +17,16 @@ def test_killed_runs_end_like_uninterrupted_ones(points: int) -> None:
         str(points),
         "3",
     ]  # the test forks, so it must not run in a process with threads
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stderr
-    counts = {how.strip(): int(count) for count, how in _list_run_lines(done.stdout)}
-    assert sum(counts.values()) >= 2, done.stdout
+    process = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert process.returncode == 0, process.stderr
+    counts = {outcome.strip(): int(count) for count, outcome in _list_run_lines(process.stdout)}
+    assert sum(counts.values()) >= 2, process.stdout
     # The time of a kill is random. Of 24 nearly always about six are in the middle; on a slow machine some
     # come earlier.
-    assert any("in the middle" in how or "before its first act" in how for how in counts), done.stdout
-    assert all("equal, " in how for how in counts), done.stdout
+    assert any("in the middle" in outcome or "before its first act" in outcome for outcome in counts), (
+        process.stdout
+    )
+    assert all("equal, " in outcome for outcome in counts), process.stdout
 
 
 def _list_run_lines(text: str) -> list[tuple[str, str]]:

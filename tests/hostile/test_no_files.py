@@ -50,11 +50,11 @@ def put(request: pytest.FixtureRequest) -> Callable[[Path], None]:
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every wait fail at once."""
-    usual = os.open
+    original_open = os.open
 
     def opening(path: Any, *arguments: Any, **named: Any) -> int:
         assert not (isinstance(path, str | Path) and Path(path).is_fifo()), f"{path} is opened"
-        return usual(path, *arguments, **named)
+        return original_open(path, *arguments, **named)
 
     monkeypatch.setattr(os, "open", opening)
 
@@ -112,7 +112,7 @@ def test_the_cached_list_of_drills_is_rebuilt(
     put(profile_folder / name)
     (lab,) = (file for file in scenario_files.all_files()[0] if file.name == "lab")
     drills, problems = summaries.read([lab], profile_folder)
-    assert ([one.name for one in drills], problems) == (["lab"], [])
+    assert ([drill.name for drill in drills], problems) == (["lab"], [])
 
 
 def test_entries_that_are_not_files_are_ignored(put: Callable[[Path], None]) -> None:
@@ -128,12 +128,12 @@ def test_entries_that_are_not_files_are_ignored(put: Callable[[Path], None]) -> 
 def test_no_temporary_file_is_written_through_a_link(
     tmp_path: Path,
 ) -> None:
-    elsewhere, file = tmp_path / "elsewhere", tmp_path / "label"
-    elsewhere.write_text("mine")
+    other_folder, file = tmp_path / "elsewhere", tmp_path / "label"
+    other_folder.write_text("mine")
     aside = tmp_path / f".label.{os.getpid()}{atomic_write.ENDING}"
-    aside.symlink_to(elsewhere)
+    aside.symlink_to(other_folder)
     atomic_write.write(file, b"new")
-    assert (elsewhere.read_text(), file.read_bytes()) == ("mine", b"new")
+    assert (other_folder.read_text(), file.read_bytes()) == ("mine", b"new")
     os.mkfifo(aside)
     atomic_write.write(file, b"newer")
     assert file.read_bytes() == b"newer"

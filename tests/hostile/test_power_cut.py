@@ -39,15 +39,15 @@ def _find_outcome(folder: Path) -> str:
 def test_a_journal_torn_at_any_byte_is_detected(profile_folder: Path, tmp_path: Path) -> None:
     left, torn = tmp_path / "left", tmp_path / "torn"
     _play_lines(profile_folder, left)
-    whole = (left / FILES[1]).read_bytes()
-    chance, ends = random.Random(3), {len(whole): "whole"}
-    ends |= {chance.randrange(len(whole)): "" for _ in range(60)} | {0: "", 31: "", 32: "", 33: ""}
+    file_bytes = (left / FILES[1]).read_bytes()
+    chance, ends = random.Random(3), {len(file_bytes): "whole"}
+    ends |= {chance.randrange(len(file_bytes)): "" for _ in range(60)} | {0: "", 31: "", 32: "", 33: ""}
     for end in ends:
         shutil.rmtree(torn, ignore_errors=True)
         shutil.copytree(left, torn)
-        (torn / FILES[1]).write_bytes(whole[:end])
+        (torn / FILES[1]).write_bytes(file_bytes[:end])
         outcome = _find_outcome(torn)
-        assert outcome in ("whole", "told"), f"cut at byte {end} of {len(whole)}: {outcome}"
+        assert outcome in ("whole", "told"), f"cut at byte {end} of {len(file_bytes)}: {outcome}"
         assert ends[end] in ("", outcome)
 
 

@@ -66,18 +66,18 @@ def test_a_file_that_is_not_a_profile_is_not_exported(tmp_path: Path) -> None:
 def test_a_damaged_profile_is_reported_or_works(profile_folder: Path) -> None:
     """Random changed bits and truncations are refused, found by the check, or without effect."""
     file = _write_profile(profile_folder)
-    whole, chance = file.read_bytes(), random.Random(11)
+    file_bytes, chance = file.read_bytes(), random.Random(11)
     unharmed = 0
     for number in range(60):
-        raw = bytearray(whole)
+        raw = bytearray(file_bytes)
         if number % 3:
             for _ in range(chance.choice((1, 8, 64))):
                 raw[chance.randrange(len(raw))] ^= 1 << chance.randrange(8)
         else:
             del raw[chance.randrange(1, len(raw)) :]
         file.write_bytes(raw)
-        for rest in profile_folder.glob("profile.sqlite-*"):
-            rest.unlink()
+        for sidecar_file in profile_folder.glob("profile.sqlite-*"):
+            sidecar_file.unlink()
         with contextlib.suppress(StorageError), open_profile(profile_folder) as profile:
             if not profile.faults():
                 unharmed += 1
@@ -133,8 +133,10 @@ def _write_changed_profile(folder: Path, *statements: str) -> Path:
     with open_profile(folder) as profile:
         run = profile.begin_run("lab", 'title = "Lab"\n', "5ca1ab1e", 7, "0.1.0", "lab")
         profile.append(run, 0, "0 note a")
-        other = profile.begin_run("lab", 'title = "Lab"\n', "5ca1ab1e", 7, "0.1.0", "lab")
-        profile.finish(other, 5, "f00d", '{"availability": {"downtime_s": 1, "lost_transactions": 0}}', 5.0)
+        second_run = profile.begin_run("lab", 'title = "Lab"\n', "5ca1ab1e", 7, "0.1.0", "lab")
+        profile.finish(
+            second_run, 5, "f00d", '{"availability": {"downtime_s": 1, "lost_transactions": 0}}', 5.0
+        )
         profile.drafts.save("a", "b")
     file = folder / "profile.sqlite"
     with closing(sqlite3.connect(file)) as connection, connection:
@@ -248,15 +250,15 @@ with open_profile(Path(sys.argv[1])) as profile:
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_FSIZE and SIGXFSZ")
 def test_a_file_at_its_size_limit_loses_only_the_current_input(profile_folder: Path) -> None:
     """The kernel refuses the write for all files of the process."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", FULL, str(profile_folder)], capture_output=True, text=True, timeout=60
     )
-    assert done.returncode == 0, done.stderr
-    written, kind = done.stdout.split()
+    assert process.returncode == 0, process.stderr
+    row_count, kind = process.stdout.split()
     assert kind in ("DISK_FULL", "DISK_FAILED")
-    assert int(written) > 10
+    assert int(row_count) > 10
     with open_profile(profile_folder) as profile:
         (run,) = profile.unfinished()
         assert run.problem is None
-        assert len(run.lines) == int(written)
+        assert len(run.lines) == int(row_count)
         profile.append(run.run_id, 9_999, "9999 note again")

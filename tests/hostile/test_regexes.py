@@ -58,7 +58,7 @@ def patterns(path: str) -> Iterator[tuple[int, str, int, frozenset[str]]]:
         for node in nodes
         if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call)
     }
-    here = _uses([sources()[path]])
+    uses_here = _uses([sources()[path]])
     for node in nodes:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
@@ -70,7 +70,7 @@ def patterns(path: str) -> Iterator[tuple[int, str, int, frozenset[str]]]:
         for word in ("IGNORECASE", "DOTALL", "MULTILINE", "VERBOSE", "ASCII"):
             flags |= getattr(re, word) if f"re.{word}" in ast.unparse(node) else 0
         name = names.get(id(node), "")
-        used = (here if name[:1] == "_" else _uses_everywhere())[name]
+        used = (uses_here if name[:1] == "_" else _uses_everywhere())[name]
         if pattern is not None:
             functions = {node.func.attr} if node.func.attr != "compile" else used or {"search"}
             yield node.lineno, pattern, int(flags), frozenset(functions)
@@ -135,11 +135,11 @@ def _time_s(search: Callable[[str], object], text: str) -> float:
 
 def slow(pattern: re.Pattern[str], functions: Iterable[str] = ("search", "fullmatch")) -> str | None:
     """Return a construction of a text that takes more than linear time; None if there is none."""
-    known = {name if name in ("match", "fullmatch") else "search" for name in functions}
+    known_methods = {name if name in ("match", "fullmatch") else "search" for name in functions}
     words = re.findall(r"[A-Za-z]{2,}|[%<'\"(\[#*/!$:-]", pattern.pattern)
     starts = dict.fromkeys(("", "1", "a(", *words[:4]))
     for seed in dict.fromkeys(seeds(pattern.pattern)):
-        for start, end, name in itertools.product(starts, ENDS, sorted(known)):
+        for start, end, name in itertools.product(starts, ENDS, sorted(known_methods)):
             if _grows(getattr(pattern, name), partial(_repeat_text, start, seed, end)):
                 return f"{start!r} + {seed!r} * n + {end!r} ({name})"
     return None
@@ -149,10 +149,11 @@ def _grows(search: Callable[[str], object], texts: Callable[[int], str]) -> bool
     """Return whether the first slow text takes far less than a quarter of the time for the next one."""
     for length in LENGTHS:
         if _time_s(search, texts(length)) > NOTICEABLE_S:
-            once, longer = (
-                min(_time_s(search, texts(each)) for _ in range(AGAIN)) for each in (length, 4 * length)
+            base_s, longer = (
+                min(_time_s(search, texts(repetitions)) for _ in range(AGAIN))
+                for repetitions in (length, 4 * length)
             )
-            return once > NOTICEABLE_S / 2 and longer > GROWTH_MAX * once
+            return base_s > NOTICEABLE_S / 2 and longer > GROWTH_MAX * base_s
     return False
 
 

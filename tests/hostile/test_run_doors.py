@@ -71,13 +71,13 @@ def test_replay_reports_a_refusal_in_one_line(
     valid_report: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "run.json"
-    for what, report in _spoilt(valid_report):
+    for fault, report in _spoilt(valid_report):
         file.write_text(json.dumps(report))
         code = cli.main(["replay", str(file)], lambda scenario: 9)
         output = capsys.readouterr()
-        assert code in (AS_ASKED, ANSWER_IS_NO, UNUSABLE), what
-        assert bool(output.err) == (code == UNUSABLE), what
-        assert len(output.out + output.err) < 4_000, what
+        assert code in (AS_ASKED, ANSWER_IS_NO, UNUSABLE), fault
+        assert bool(output.err) == (code == UNUSABLE), fault
+        assert len(output.out + output.err) < 4_000, fault
 
 
 @pytest.mark.parametrize("table", ["hashes", "events"])

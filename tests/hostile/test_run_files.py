@@ -31,9 +31,9 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_valid_run_file_is_read(file: Path) -> None:
-    good = GOOD | {"inputs": ["1 note 𝄞"]}
-    file.write_text(json.dumps(good))  # JSON escapes it as two surrogates
-    assert run_files.read(file)[0] == good
+    good_report = GOOD | {"inputs": ["1 note 𝄞"]}
+    file.write_text(json.dumps(good_report))  # JSON escapes it as two surrogates
+    assert run_files.read(file)[0] == good_report
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def test_an_oversized_file_is_refused_before_it_is_parsed(
 ) -> None:
     monkeypatch.setattr("app.files.run_files.json.loads", lambda _: pytest.fail("parsed"))
     assert "more values" in get_refusal(file, b"[" + b"{}," * (run_files.NESTS_MAX + 1) + b"{}]")
-    with file.open("wb") as opened:
-        opened.truncate(run_files.BYTES_MAX + 1)
+    with file.open("wb") as run_file:
+        run_file.truncate(run_files.BYTES_MAX + 1)
     with pytest.raises(RunFileError, match="exceeds"):
         run_files.read(file)
 

@@ -50,8 +50,8 @@ def test_quoted_text_does_not_count_towards_limits(quoted: str) -> None:
 
 def test_an_oversized_file_is_not_read(tmp_path: Path) -> None:
     file = tmp_path / "large.toml"
-    with file.open("wb") as opened:
-        opened.truncate(10**11)  # a sparse file: reading it would take a hundred gigabytes of memory
+    with file.open("wb") as scenario_file:
+        scenario_file.truncate(10**11)  # a sparse file: reading it would take a hundred gigabytes of memory
     with pytest.raises(ScenarioNotFoundError, match="exceeds the size limit"):
         scenario_files.find(str(file))
 

@@ -40,15 +40,15 @@ def test_nothing_is_written_outside(tmp_path: Path, profile_folder: Path) -> Non
     inputs, report = tmp_path / "in.txt", tmp_path / "report.json"
     inputs.write_text("1 sql SERVER_A BACKUP DATABASE Sales TO DISK='/tmp/escaped'\n2 power-off SERVER_A\n")
     command = [sys.executable, "-c", WATCHED, str(inputs), str(report)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=dict(os.environ))
-    assert done.returncode == 0, done.stderr
-    written = {Path(line) for line in done.stdout.splitlines() if line and not line.startswith("{")}
-    beside = {path for path in written if path.parent == tmp_path and path != profile_folder}
+    process = subprocess.run(command, capture_output=True, text=True, timeout=120, env=dict(os.environ))
+    assert process.returncode == 0, process.stderr
+    written_paths = {Path(line) for line in process.stdout.splitlines() if line and not line.startswith("{")}
+    siblings = {path for path in written_paths if path.parent == tmp_path and path != profile_folder}
     # Written under another name, then renamed.
-    assert {path.name.rsplit(".", 2)[0] for path in beside} == {".report.json"}
+    assert {path.name.rsplit(".", 2)[0] for path in siblings} == {".report.json"}
     assert report.exists()
-    assert profile_folder / "profile.sqlite" in written
-    assert all(path.is_relative_to(profile_folder) for path in written - beside), written
+    assert profile_folder / "profile.sqlite" in written_paths
+    assert all(path.is_relative_to(profile_folder) for path in written_paths - siblings), written_paths
 
 
 TRACE = """
@@ -209,9 +209,9 @@ def _watch_writes(script: str, home: Path) -> dict[str, list[str]]:
     }
     files = [home, foreign, course] if script is COMMANDS else [home, home / "chosen", foreign, course]
     command = [sys.executable, "-c", TRACE + script, *map(str, files)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment)
-    assert done.returncode == 0, done.stderr[-3000:]
-    writes: dict[str, list[str]] = json.loads(done.stdout.splitlines()[-1])
+    process = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment)
+    assert process.returncode == 0, process.stderr[-3000:]
+    writes: dict[str, list[str]] = json.loads(process.stdout.splitlines()[-1])
     return writes
 
 
@@ -231,16 +231,18 @@ def test_a_window_session_writes_only_into_the_profile_folder(tmp_path: Path) ->
     """The test checks every path opened for writing, and all files below a separate home folder afterwards."""
     home = tmp_path / "home"
     writes = _watch_writes(SESSION, home)
-    inside = {Path(name).name for name in writes["there"] if Path(name).is_relative_to(home / "profile")}
-    assert {"profile.sqlite", "window.ini", "small.toml"} <= inside
-    chosen = {Path(name).name for name in writes["there"] if Path(name).parent == home / "chosen"}
-    assert {"SERVER_A.sql", "SERVER_A.txt", "b.zip"} <= chosen
-    assert any(name.endswith(".toml") for name in chosen)
-    ours, given = (
+    profile_names = {
+        Path(name).name for name in writes["there"] if Path(name).is_relative_to(home / "profile")
+    }
+    assert {"profile.sqlite", "window.ini", "small.toml"} <= profile_names
+    chosen_names = {Path(name).name for name in writes["there"] if Path(name).parent == home / "chosen"}
+    assert {"SERVER_A.sql", "SERVER_A.txt", "b.zip"} <= chosen_names
+    assert any(name.endswith(".toml") for name in chosen_names)
+    ours, given_files = (
         (home / "profile", home / "chosen", home / ".cache"),
         (home / "foreign.toml", home / "course.mirrordrill"),
     )
-    assert _outside(writes["there"], *ours, *given) == []  # .cache: fonts
+    assert _outside(writes["there"], *ours, *given_files) == []  # .cache: fonts
     assert str(home / "profile" / "journal.mark") in writes["opened"]
     assert _outside(writes["opened"], *ours) == []
 
@@ -251,12 +253,12 @@ def test_commands_write_only_the_requested_files_and_the_profile_folder(tmp_path
     home = tmp_path / "home"
     writes = _watch_writes(COMMANDS, home)
     assert set(writes["codes"]) <= {0}, writes["codes"]
-    chosen = {Path(name).name for name in writes["there"] if Path(name).parent == home / "chosen"}
-    assert chosen == {"in.txt", "run.json", "made.mirrordrill", "support.zip", "export.json"}
-    ours, given = (
+    chosen_names = {Path(name).name for name in writes["there"] if Path(name).parent == home / "chosen"}
+    assert chosen_names == {"in.txt", "run.json", "made.mirrordrill", "support.zip", "export.json"}
+    ours, given_files = (
         (home / "profile", home / "chosen", home / ".cache"),
         (home / "foreign.toml", home / "course.mirrordrill"),
     )
-    assert _outside(writes["there"], *ours, *given) == []
+    assert _outside(writes["there"], *ours, *given_files) == []
     assert any("bundles" in path for path in writes["opened"])
     assert _outside(writes["opened"], *ours, home / "tmp") == []

@@ -143,9 +143,9 @@ class SeatWindow:
 
     def wait_for(self, live: bool) -> None:
         """Wait until the window reports this state."""
-        until = time.monotonic() + (START_S if live else ANSWER_S + SLACK_S)
+        deadline = time.monotonic() + (START_S if live else ANSWER_S + SLACK_S)
         while self.is_live is not live:
-            assert time.monotonic() < until, self._said[-3:]
+            assert time.monotonic() < deadline, self._said[-3:]
             assert self._process.poll() is None, self._said[-3:]
             time.sleep(0.02)
 
@@ -185,7 +185,7 @@ def _be_a_window(code: str, turn: int, stop: Path) -> None:
     settings = QSettings(f"{folder}/window.ini", QSettings.Format.IniFormat)
     window = build_window(None, WindowSettings(settings))
     window.session.host.at_once_s = 0.0  # a replay takes many frames, as a long one does
-    (join,) = [one for one in window.menus["&Class"].actions() if one.text() == "&Join a class…"]
+    (join,) = [action for action in window.menus["&Class"].actions() if action.text() == "&Join a class…"]
     join.trigger()  # creates the class controller
     classes = window.findChild(Classes)
     assert classes is not None
@@ -200,13 +200,13 @@ def _be_a_window(code: str, turn: int, stop: Path) -> None:
             application.exit(1)
             return
         seat = classes.seat
-        shown = window.run_facts.text()
-        if shown != status:
-            status = shown
+        facts_text = window.run_facts.text()
+        if facts_text != status:
+            status = facts_text
             print(f"{STATUS}{status}", flush=True)
         if seat is None or seat.phase not in RECORDING:
             return
-        assert LIVE in shown or "recording" in shown
+        assert LIVE in facts_text or "recording" in facts_text
         if stop.exists() and count >= 3:
             if seat._attendance.is_delivered:
                 classes.stop()

@@ -35,12 +35,14 @@ def test_a_seat_sees_symptoms_but_not_the_fault(env: DrillEnv) -> None:
     observation, _ = env.reset(seed=3)
     assert observation["told"] == ()
     env.step(WAIT)
-    seen, *_ = env.step(WAIT)
-    told, *_ = env.step(WAIT)
-    assert (seen["time_s"], told["time_s"]) == (20.0, 30.0)
-    assert not any("power-off" in text for text in (*seen["told"], *told["told"])), "the fault is the story's"
-    assert any("lost its connections" in text for text in told["told"])
-    assert env.render().splitlines() == list(told["told"])
+    started, *_ = env.step(WAIT)
+    waited, *_ = env.step(WAIT)
+    assert (started["time_s"], waited["time_s"]) == (20.0, 30.0)
+    assert not any("power-off" in text for text in (*started["told"], *waited["told"])), (
+        "the fault is the story's"
+    )
+    assert any("lost its connections" in text for text in waited["told"])
+    assert env.render().splitlines() == list(waited["told"])
 
 
 def test_a_batch_returns_its_rows_and_messages(env: DrillEnv) -> None:
@@ -61,24 +63,24 @@ def test_a_batch_returns_its_rows_and_messages(env: DrillEnv) -> None:
 
 def test_rewards_sum_to_the_total_and_a_wrong_line_is_reported(env: DrillEnv) -> None:
     env.reset(seed=3)
-    observation, _, over, cut, info = env.step("power-on SERVER_X")
+    observation, _, is_ended, cut, info = env.step("power-on SERVER_X")
     assert observation["told"][0].startswith("power-on SERVER_X: there is no server 'SERVER_X'")
     assert info["refused"].startswith("there is no server 'SERVER_X'")
     gained = 0.0
     for line in [WAIT] * 4 + ["power-on SERVER_A"] + [WAIT] * 30:
-        _, reward, over, cut, info = env.step(line)
+        _, reward, is_ended, cut, info = env.step(line)
         gained += reward
-        if over:
+        if is_ended:
             break
-    assert over
+    assert is_ended
     assert not cut
     assert gained == pytest.approx(info["total"])
     assert info["total"] > 90.0
     drill = replay(env.scenario, 3, "practice", info["journal"])
     drill.advance_to(env.drill.tick)
     assert drill.state_hash() == env.drill.state_hash()
-    *_, late = env.step("power-off SERVER_A")
-    assert late == info | {"refused": "the game is over; reset begins the next one"}
+    *_, last_info = env.step("power-off SERVER_A")
+    assert last_info == info | {"refused": "the game is over; reset begins the next one"}
 
 
 def test_a_game_reports_the_seed_that_replays_it(env: DrillEnv) -> None:
@@ -120,7 +122,7 @@ def test_the_greedy_agent_beats_the_random_agent(env: DrillEnv) -> None:
 def test_the_vocabulary_covers_groups_and_clusters_and_every_word_parses(
     name: str, required_lines: list[str]
 ) -> None:
-    env = DrillEnv(next(each for each in par_drills.scenarios() if each.name == name))
+    env = DrillEnv(next(scenario for scenario in par_drills.scenarios() if scenario.name == name))
     lines = env.lines()
     assert set(required_lines) <= set(lines)
     assert len(set(lines)) == len(lines)

@@ -48,10 +48,10 @@ def host(folder: Path) -> Iterator[HostProcess]:
 
 def the_class(folder: Path) -> ClassPart:
     record = ClassRecord(str(folder / "class.sqlite"), new=False)
-    found = record.the_class()
+    class_found = record.the_class()
     record.close()
-    assert found is not None
-    return found
+    assert class_found is not None
+    return class_found
 
 
 def act(number: int, tick: int, line: str = "", digest: str = "", instruction: int = 0) -> list[Any]:
@@ -64,14 +64,14 @@ def acts(*entries: list[Any]) -> dict[str, Any]:
 
 def steer(folder: Path, *lines: str) -> list[dict[str, Any]]:
     """Return the host's replies to an instructor who types *lines*."""
-    done = run("class", "console", "--database", folder / "class.sqlite", lines="\n".join(lines))
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    process = run("class", "console", "--database", folder / "class.sqlite", lines="\n".join(lines))
+    assert process.returncode == 0, process.stderr
+    return [json.loads(line) for line in process.stdout.splitlines()]
 
 
 def answer(folder: Path, line: str) -> dict[str, Any]:
     """Return the host's reply to *line*, without the board updates before and after it."""
-    return [said for said in steer(folder, line) if said["kind"] != "board"][-1]
+    return [reply for reply in steer(folder, line) if reply["kind"] != "board"][-1]
 
 
 def board(folder: Path) -> dict[str, dict[str, Any]]:
@@ -79,8 +79,8 @@ def board(folder: Path) -> dict[str, dict[str, Any]]:
 
     async def ask() -> dict[str, Any]:
         async with console.connect_to_host(the_class(folder)) as socket:
-            said: dict[str, Any] = json.loads(await socket.recv())
-            return said
+            message: dict[str, Any] = json.loads(await socket.recv())
+            return message
 
     return {tile["name"]: tile for tile in asyncio.run(ask())["tiles"]}
 
@@ -91,8 +91,8 @@ def test_a_returning_seat_continues_from_the_acknowledged_inputs(host: HostProce
         number = seat.asks(hello, "welcome")["seat"]
         assert seat.asks(acts(act(1, 100, "note one"), act(2, 200)), "acknowledged")["number"] == 2
     with Stranger(host.invited) as seat:
-        again = seat.asks({"kind": "resume", "seat": number, "token": "a" * 32}, "welcome")
-        assert again["acknowledged"] == 2
+        resumed = seat.asks({"kind": "resume", "seat": number, "token": "a" * 32}, "welcome")
+        assert resumed["acknowledged"] == 2
         assert seat.asks(acts(act(2, 200), act(3, 300)), "acknowledged")["number"] == 3
     with Stranger(host.invited) as seat:  # killed before it received its number: its token stays the same
         assert seat.asks(hello, "welcome")["seat"] == number
@@ -145,33 +145,35 @@ def test_an_unauthorized_client_is_refused(host: HostProcess, message: object, r
 def test_a_hostile_seat_is_refused_and_the_class_continues(
     host: HostProcess, message: object, reason: str
 ) -> None:
-    with Stranger(host.invited) as good, Stranger(host.invited) as bad:
-        number = good.asks(join(host.invited, "Good", "g" * 32), "welcome")["acknowledged"]
+    with Stranger(host.invited) as valid_seat, Stranger(host.invited) as bad:
+        number = valid_seat.asks(join(host.invited, "Good", "g" * 32), "welcome")["acknowledged"]
         bad.asks(join(host.invited, "Bad", "b" * 32), "welcome")
         assert reason in bad.read_refusal(message)
-        assert good.asks(acts(act(number + 1, 5 * number)), "acknowledged")["number"] == number + 1
+        assert valid_seat.asks(acts(act(number + 1, 5 * number)), "acknowledged")["number"] == number + 1
 
 
 def test_instructions_reach_one_seat_or_all_and_are_repeated_until_answered(
     host: HostProcess, folder: Path
 ) -> None:
-    with Stranger(host.invited) as one, Stranger(host.invited) as other:
-        number = one.asks(join(host.invited, "One", "1" * 32), "welcome")["seat"]
-        other.asks(join(host.invited, "Two", "2" * 32), "welcome")
-        said = steer(
+    with Stranger(host.invited) as first_seat, Stranger(host.invited) as second_seat:
+        number = first_seat.asks(join(host.invited, "One", "1" * 32), "welcome")["seat"]
+        second_seat.asks(join(host.invited, "Two", "2" * 32), "welcome")
+        replies = steer(
             folder, f"inject {number} at 90 power-off SERVER_A", "message all hello", "inject all nonsense"
         )
-        assert [each["kind"] for each in said if each["kind"] != "board"] == ["done", "done", "refused"]
-        inject, message = one.hears("instruction"), one.hears("instruction")
+        assert [reply["kind"] for reply in replies if reply["kind"] != "board"] == ["done", "done", "refused"]
+        inject, message = first_seat.hears("instruction"), first_seat.hears("instruction")
         assert (inject["what"], inject["tick"], inject["text"]) == ("inject", 9000, "power-off SERVER_A")
         assert (message["what"], message["text"]) == ("message", "hello")
-        assert other.hears("instruction")["text"] == "hello"
-        one.asks(acts(act(1, 10, "", "", message["number"])), "acknowledged")
-    with Stranger(host.invited) as one:
-        one.asks(join(host.invited, "One", "1" * 32), "welcome")
-        assert one.hears("instruction")["number"] == inject["number"]
+        assert second_seat.hears("instruction")["text"] == "hello"
+        first_seat.asks(acts(act(1, 10, "", "", message["number"])), "acknowledged")
+    with Stranger(host.invited) as first_seat:
+        first_seat.asks(join(host.invited, "One", "1" * 32), "welcome")
+        assert first_seat.hears("instruction")["number"] == inject["number"]
         forged = acts(act(2, 9000, "power-on SERVER_A", "", inject["number"]))
-        assert "input 2 does not match the instruction that it answers (inject)" in one.read_refusal(forged)
+        assert "input 2 does not match the instruction that it answers (inject)" in first_seat.read_refusal(
+            forged
+        )
 
 
 def test_an_instruction_is_answered_once_and_only_by_the_seat_it_addresses(
@@ -180,46 +182,54 @@ def test_an_instruction_is_answered_once_and_only_by_the_seat_it_addresses(
     def join_class(seat: Stranger) -> int:
         return int(seat.asks(join(host.invited, "Lea", "l" * 32), "welcome")["seat"])
 
-    with Stranger(host.invited) as seat, Stranger(host.invited) as other:
+    with Stranger(host.invited) as seat, Stranger(host.invited) as second_seat:
         number = join_class(seat)
-        other.asks(join(host.invited, "Leo", "o" * 32), "welcome")
+        second_seat.asks(join(host.invited, "Leo", "o" * 32), "welcome")
         seat.says({"kind": "at", "tick": 900, "frozen": False})
         steer(folder, f"inject {number} power-off SERVER_B", f"inject {number} at 90 power-off SERVER_W",
               f"back {number} 1.5 again")  # fmt: skip
-        now, later, back = seat.hears("instruction"), seat.hears("instruction"), seat.hears("instruction")
-        stolen = acts(act(1, 100, "power-off SERVER_B", "", now["number"]))
-        assert "answers an instruction that does not exist" in other.read_refusal(stolen)
+        first_instruction, later_instruction, back_instruction = (
+            seat.hears("instruction"),
+            seat.hears("instruction"),
+            seat.hears("instruction"),
+        )
+        stolen = acts(act(1, 100, "power-off SERVER_B", "", first_instruction["number"]))
+        assert "answers an instruction that does not exist" in second_seat.read_refusal(stolen)
     dodges = [
-        act(1, 100, "", "", now["number"]),
-        act(1, 100, "power-on SERVER_B", "", now["number"]),
-        act(1, 100, "power-off SERVER_W", "", later["number"]),
-        act(1, 100, "", "", back["number"]),
-        act(1, 200, "sent-back", "", back["number"]),
+        act(1, 100, "", "", first_instruction["number"]),
+        act(1, 100, "power-on SERVER_B", "", first_instruction["number"]),
+        act(1, 100, "power-off SERVER_W", "", later_instruction["number"]),
+        act(1, 100, "", "", back_instruction["number"]),
+        act(1, 200, "sent-back", "", back_instruction["number"]),
     ]
     for dodge in dodges:
         with Stranger(host.invited) as seat:
             join_class(seat)
             assert "that it answers" in seat.read_refusal(acts(dodge)), dodge
-    assert {now["number"], back["number"]} <= set(board(folder)["Lea"]["unanswered"])
-    log = [act(1, 100, "power-off SERVER_B", "", now["number"]), act(2, 500, "note one"),
-           act(3, 150, "sent-back", "", back["number"])]  # fmt: skip
-    again = [
-        act(4, 150, "sent-back", "", back["number"]),
-        act(4, 150, "power-off SERVER_B", "", now["number"]),
+    assert {first_instruction["number"], back_instruction["number"]} <= set(
+        board(folder)["Lea"]["unanswered"]
+    )
+    log = [act(1, 100, "power-off SERVER_B", "", first_instruction["number"]), act(2, 500, "note one"),
+           act(3, 150, "sent-back", "", back_instruction["number"])]  # fmt: skip
+    late_acts = [
+        act(4, 150, "sent-back", "", back_instruction["number"]),
+        act(4, 150, "power-off SERVER_B", "", first_instruction["number"]),
     ]
-    for entry in again:
+    for entry in late_acts:
         with Stranger(host.invited) as seat:
             join_class(seat)
             seat.asks(acts(*log), "acknowledged")
             assert "answers an instruction that is already answered" in seat.read_refusal(
                 acts(*log, entry)
             ), entry
-    assert not {now["number"], back["number"]} & set(board(folder)["Lea"]["unanswered"])
+    assert not {first_instruction["number"], back_instruction["number"]} & set(
+        board(folder)["Lea"]["unanswered"]
+    )
     with Stranger(host.invited) as seat:
         join_class(seat)
-        log += [act(4, 9000, "power-off SERVER_W", "", later["number"]), act(5, 9100, "", "", 0)]
+        log += [act(4, 9000, "power-off SERVER_W", "", later_instruction["number"]), act(5, 9100, "", "", 0)]
         assert seat.asks(acts(*log), "acknowledged")["number"] == 5
-    assert later["number"] not in board(folder)["Lea"]["unanswered"]
+    assert later_instruction["number"] not in board(folder)["Lea"]["unanswered"]
 
 
 def test_a_refused_inject_is_reported_with_its_line() -> None:
@@ -244,29 +254,29 @@ def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProc
         async with console.connect_to_host(the_class(folder)) as socket:
 
             async def hears(kind: str) -> dict[str, Any]:
-                while (said := json.loads(await asyncio.wait_for(socket.recv(), 30)))["kind"] != kind:
+                while (message := json.loads(await asyncio.wait_for(socket.recv(), 30)))["kind"] != kind:
                     pass
-                return dict(said)
+                return dict(message)
 
             await socket.send(encode(console.request(f"look {number}")))
-            heard = [await hears("seen"), await asyncio.to_thread(seat.hears, "attention")]
+            messages = [await hears("seen"), await asyncio.to_thread(seat.hears, "attention")]
             await asyncio.to_thread(seat.asks, acts(act(2, 200, "note two")), "acknowledged")
-            while not (more := await hears("seen_more"))["acts"]:
+            while not (next_view := await hears("seen_more"))["acts"]:
                 # a message without actions only reports the position of the seat, as after the host's verdict
                 pass
-            heard.append(more)
+            messages.append(next_view)
             await asyncio.to_thread(seat.says, build_clock_message(consent=False))
-            heard.append(await hears("unseen"))
-            return [*heard, await asyncio.to_thread(seat.hears, "attention")]
+            messages.append(await hears("unseen"))
+            return [*messages, await asyncio.to_thread(seat.hears, "attention")]
 
-    with Stranger(host.invited) as first, Stranger(host.invited) as other:
+    with Stranger(host.invited) as first, Stranger(host.invited) as second_seat:
         number = first.asks(join(host.invited, "Hal", "2" * 31 + "a"), "welcome")["seat"]
-        later = other.asks(join(host.invited, "Ida", "2" * 31 + "b"), "welcome")["seat"]
+        second_number = second_seat.asks(join(host.invited, "Ida", "2" * 31 + "b"), "welcome")["seat"]
         first.asks(acts(act(1, 100, "note one")), "acknowledged")
         assert "does not allow watching" in answer(folder, f"look {number}")["text"]
         assert "seat 999 does not exist" in answer(folder, "take 999")["text"]
-        other.says(build_clock_message(hand="Which server?"))
-        other.asks(acts(act(1, 0)), "acknowledged")
+        second_seat.says(build_clock_message(hand="Which server?"))
+        second_seat.asks(acts(act(1, 0)), "acknowledged")
         first.says(build_clock_message(hand="", consent=True))
         first.asks(acts(act(1, 100, "note one")), "acknowledged")
         tiles = board(folder)
@@ -274,16 +284,16 @@ def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProc
             ("Which server?", 1),
             ("", 2),
         ]
-        seen, told, more, unseen, told_then = asyncio.run(look(number, first))
-        assert [entry[2] for entry in seen["acts"]] == ["note one"]
-        assert [entry[2] for entry in more["acts"]] == ["note two"]
+        first_view, first_attention, more_view, unseen, second_attention = asyncio.run(look(number, first))
+        assert [entry[2] for entry in first_view["acts"]] == ["note one"]
+        assert [entry[2] for entry in more_view["acts"]] == ["note two"]
         assert "does not allow watching" in unseen["text"]
-        assert (told["looked_at"], told_then["looked_at"]) == (True, False)
-        steer(folder, f"take {later}", f"lower {later}")
-        assert other.hears("attention")["held"]
-        assert other.hears("lowered")
-        other.says(build_clock_message(held=True))
-        other.asks(acts(act(1, 0)), "acknowledged")
+        assert (first_attention["looked_at"], second_attention["looked_at"]) == (True, False)
+        steer(folder, f"take {second_number}", f"lower {second_number}")
+        assert second_seat.hears("attention")["held"]
+        assert second_seat.hears("lowered")
+        second_seat.says(build_clock_message(held=True))
+        second_seat.asks(acts(act(1, 0)), "acknowledged")
         assert (board(folder)["Ida"]["held"], board(folder)["Hal"]["hand_place"]) == (True, None)
 
 
@@ -296,25 +306,35 @@ def test_class_is_led_through_runs_at_the_position_of_the_instructor(tmp_path: P
                 seat.asks(acts(act(1, 200 * welcome["seat"], line)), "acknowledged")
             steer(tmp_path, "show 1 and 2 at 3.5", "show 1 and 2 at 4")
             for seat in (ann, bob):
-                shown = seat.hears("shown")
-                assert (shown["seat"], shown["other"]["seat"], shown["tick"]) == (1, 2, 350)
-                assert [[entry[2] for entry in run["acts"]] for run in (shown, shown["other"])] == [
+                shown_message = seat.hears("shown")
+                assert (shown_message["seat"], shown_message["other"]["seat"], shown_message["tick"]) == (
+                    1,
+                    2,
+                    350,
+                )
+                assert [[entry[2] for entry in run["acts"]] for run in (shown_message, shown_message["other"])] == [
                     ["power-off SERVER_A"], ["power-off SERVER_B"],
                 ]  # fmt: skip
                 assert seat.hears()["tick"] == 400
-            with Stranger(host.invited) as late:
-                late.asks(join(host.invited, "Cyd", "c" * 32), "welcome")
-                assert (shown := late.hears("shown"))["tick"] == 400, "a latecomer is led as well"
-                assert shown["other"]["name"] == "Bob"
+            with Stranger(host.invited) as late_seat:
+                late_seat.asks(join(host.invited, "Cyd", "c" * 32), "welcome")
+                assert (shown_message := late_seat.hears("shown"))["tick"] == 400, (
+                    "a latecomer is led as well"
+                )
+                assert shown_message["other"]["name"] == "Bob"
             steer(tmp_path, "show none", "mark 2 why this server?", "mark all at 1:00 end of the part")
             assert ann.hears("shown")["name"] is None
-            (found,) = [said for said in steer(tmp_path, "partings") if said["kind"] == "partings"]
-            assert [one["t_s"] for one in found["moments"]] == [2.0]
-            assert sorted(each["seats"] for each in found["moments"][0]["choices"]) == [[1], [2], [3]]
+            (reply,) = [
+                divergence_reply
+                for divergence_reply in steer(tmp_path, "partings")
+                if divergence_reply["kind"] == "partings"
+            ]
+            assert [moment["t_s"] for moment in reply["moments"]] == [2.0]
+            assert sorted(choice["seats"] for choice in reply["moments"][0]["choices"]) == [[1], [2], [3]]
         host.kill()
         host.start()
         marks = steer(tmp_path, "go")[0]["marks"]
-        assert [(one["seat"], one["t_s"], one["text"]) for one in marks] == [
+        assert [(mark["seat"], mark["t_s"], mark["text"]) for mark in marks] == [
             (2, 4.0, "why this server?"), (None, 60.0, "end of the part"),
         ]  # fmt: skip
         with Stranger(host.invited) as ann:
@@ -328,7 +348,7 @@ def test_freeze_is_acknowledged_and_the_board_names_seats_that_are_not_frozen(
     with Stranger(host.invited) as quick, Stranger(host.invited) as slow:
         quick.asks(join(host.invited, "Quick", "q" * 32), "welcome")
         slow.asks(join(host.invited, "Slow", "s" * 32), "welcome")
-        assert [each.hears("state")["state"] for each in (quick, slow)] == ["running", "running"]
+        assert [seat.hears("state")["state"] for seat in (quick, slow)] == ["running", "running"]
         assert answer(folder, "freeze") == {"kind": "done", "of": "freeze"}
         assert quick.hears("state")["state"] == "frozen"
         assert slow.hears("state")["state"] == "frozen"
@@ -341,24 +361,26 @@ def test_freeze_is_acknowledged_and_the_board_names_seats_that_are_not_frozen(
 
 
 def test_groups_limits_breaks_and_the_class_clock_work_together(host: HostProcess, folder: Path) -> None:
-    with Stranger(host.invited) as one, Stranger(host.invited) as other:
-        number = one.asks(join(host.invited, "Kim", "k" * 32), "welcome")["seat"]
-        other.asks(join(host.invited, "Lea", "l" * 32), "welcome")
-        assert [each.hears("state")["until"] for each in (one, other)] == [None, None]
-        said = steer(folder, f"group {number} Blue", "freeze @Blue", "freeze @Red", "extend all 60")
-        refused = [one["text"] for one in said if one["kind"] == "refused"]  # boards may arrive in between
+    with Stranger(host.invited) as first_seat, Stranger(host.invited) as second_seat:
+        number = first_seat.asks(join(host.invited, "Kim", "k" * 32), "welcome")["seat"]
+        second_seat.asks(join(host.invited, "Lea", "l" * 32), "welcome")
+        assert [seat.hears("state")["until"] for seat in (first_seat, second_seat)] == [None, None]
+        replies = steer(folder, f"group {number} Blue", "freeze @Blue", "freeze @Red", "extend all 60")
+        refused = [
+            reply["text"] for reply in replies if reply["kind"] == "refused"
+        ]  # boards may arrive in between
         assert ["group Red does not exist" in refused[0], "no time limit to extend" in refused[1]] == [
             True,
             True,
         ]
-        states = [one.hears("state")["state"] for _ in range(2)]
+        states = [first_seat.hears("state")["state"] for _ in range(2)]
         assert states == ["running", "frozen"]
         steer(folder, "message @Blue hello", "go @Blue", f"freeze {number} at 2:00", f"extend {number} 30")
-        assert one.hears("instruction")["text"] == "hello"
-        assert one.hears("state")["state"] == "running"
-        assert [one.hears("state")["until"] for _ in range(2)] == [12_000, 15_000]
-        one.says({"kind": "at", "tick": 15_000, "frozen": False})
-        one.asks(acts(act(1, 15_000)), "acknowledged")
+        assert first_seat.hears("instruction")["text"] == "hello"
+        assert first_seat.hears("state")["state"] == "running"
+        assert [first_seat.hears("state")["until"] for _ in range(2)] == [12_000, 15_000]
+        first_seat.says({"kind": "at", "tick": 15_000, "frozen": False})
+        first_seat.asks(acts(act(1, 15_000)), "acknowledged")
         tiles = board(folder)
         assert (tiles["Kim"]["stopped"], tiles["Kim"]["until_s"], tiles["Kim"]["group"]) == (
             True,
@@ -367,10 +389,12 @@ def test_groups_limits_breaks_and_the_class_clock_work_together(host: HostProces
         )
         assert not tiles["Lea"]["stopped"]
         steer(folder, "clock 2", "break 0.01")
-        assert one.hears("state")["clock"]["tick"] >= 15_000
-        assert one.hears("state")["break_s"] > 0.0
-        again = one.hears("state")
-        assert (again["state"], again["break_s"]) == ("running", None), "it goes on by itself after the break"
+        assert first_seat.hears("state")["clock"]["tick"] >= 15_000
+        assert first_seat.hears("state")["break_s"] > 0.0
+        state_again = first_seat.hears("state")
+        assert (state_again["state"], state_again["break_s"]) == ("running", None), (
+            "it goes on by itself after the break"
+        )
         steer(folder, "clock own", "go all")
         assert not board(folder)["Kim"]["stopped"], "who may go on has no limit any more"
 
@@ -382,16 +406,22 @@ def test_a_seat_is_rewound_without_losing_its_log(host: HostProcess, folder: Pat
         entries = [act(1, 100, "note one"), act(2, 200, "note two")]
         seat.asks(acts(*entries), "acknowledged")
         steered = steer(folder, f"back {number} 1.5 try again", f"back {number} 99 too far", f"take {number}")
-        (refused,) = [said["text"] for said in steered if said["kind"] == "refused"]
+        (refused,) = [reply["text"] for reply in steered if reply["kind"] == "refused"]
         assert "not yet at that time" in refused
-        back = seat.hears("instruction")
-        assert (back["what"], back["tick"], back["text"]) == ("back", 150, "try again")
-        entries += [act(3, 150, "sent-back", "", back["number"]), act(4, 160, "note three")]
+        back_instruction = seat.hears("instruction")
+        assert (back_instruction["what"], back_instruction["tick"], back_instruction["text"]) == (
+            "back",
+            150,
+            "try again",
+        )
+        entries += [act(3, 150, "sent-back", "", back_instruction["number"]), act(4, 160, "note three")]
         seat.asks(acts(*entries), "acknowledged")
     record = ClassRecord(str(folder / "class.sqlite"), new=False)
-    assert [list(one) for one in record.acts(number)] == entries
-    (kept,) = [one for one in record.seats() if one.id == number]
-    assert (kept.tick, kept.taken) == (160, True), "a host that is killed knows whom the instructor has"
+    assert [list(act_row) for act_row in record.acts(number)] == entries
+    (seat_record,) = [seat_row for seat_row in record.seats() if seat_row.id == number]
+    assert (seat_record.tick, seat_record.taken) == (160, True), (
+        "a host that is killed knows whom the instructor has"
+    )
     record.close()
     with Stranger(host.invited) as seat:
         assert seat.asks({"kind": "resume", "seat": number, "token": "m" * 32}, "welcome")["tick"] == 160
@@ -402,12 +432,12 @@ def test_a_seat_is_rewound_without_losing_its_log(host: HostProcess, folder: Pat
 
 def test_a_seat_plays_the_solution_and_the_host_computes_its_score(host: HostProcess, folder: Path) -> None:
     report = folder / "report.json"
-    played = run("class", "join", host.code, "--name", "Rae", "--player", "reference", "--json", report)
-    assert played.returncode == 0, played.stderr
-    told = json.loads(report.read_text())
+    process = run("class", "join", host.code, "--name", "Rae", "--player", "reference", "--json", report)
+    assert process.returncode == 0, process.stderr
+    document = json.loads(report.read_text())
     tile = board(folder)["Rae"]
-    assert told["score"]["total"] == tile["verdict"]["score"] == 100.0
-    assert tile["verdict"]["state_hash"] == told["state_hash"]
+    assert document["score"]["total"] == tile["verdict"]["score"] == 100.0
+    assert tile["verdict"]["state_hash"] == document["state_hash"]
     assert tile["verdict"]["parted_t_s"] is None
     assert tile["over"]
     assert run("class", "verify", report).returncode == 0
@@ -415,7 +445,7 @@ def test_a_seat_plays_the_solution_and_the_host_computes_its_score(host: HostPro
 
 @pytest.mark.slow  # tests/app/classroom/test_door.py tests how often a code is checked
 def test_thousands_of_wrong_codes_do_not_disturb_the_class(host: HostProcess) -> None:
-    wrong = {"kind": "join", "secret": "000000", "name": "Eve", "token": "x" * 32}
+    wrong_join = {"kind": "join", "secret": "000000", "name": "Eve", "token": "x" * 32}
     reasons: Counter[str] = Counter()
     slowest_s = 0.0
     with Stranger(host.invited) as seat:
@@ -423,46 +453,46 @@ def test_thousands_of_wrong_codes_do_not_disturb_the_class(host: HostProcess) ->
         number, number_of = welcome["acknowledged"], welcome["seat"]
         for attempt in range(ATTEMPTS):
             with Stranger(host.invited) as stranger:
-                reasons[stranger.read_refusal(wrong)] += 1
+                reasons[stranger.read_refusal(wrong_join)] += 1
             if attempt % 100 == 0:
                 number += 1
-                asked = time.monotonic()
+                start_s = time.monotonic()
                 assert seat.asks(acts(act(number, number)), "acknowledged")["number"] == number
-                slowest_s = max(slowest_s, time.monotonic() - asked)
+                slowest_s = max(slowest_s, time.monotonic() - start_s)
     looked_at = reasons.pop("wrong class code")
     assert set(reasons) == {"too many attempts from your address. Wait a moment."}
     print(f"{looked_at} codes looked at, the seat waited {slowest_s:.3f} s at most")
     assert slowest_s < 5.0
-    with Stranger(host.invited) as again:
-        assert again.asks({"kind": "resume", "seat": number_of, "token": "f" * 32}, "welcome"), (
+    with Stranger(host.invited) as resumed_seat:
+        assert resumed_seat.asks({"kind": "resume", "seat": number_of, "token": "f" * 32}, "welcome"), (
             "who has a seat"
         )
     time.sleep(1.0)  # at two codes per second
-    with Stranger(host.invited) as late:
-        assert late.asks(join(host.invited, "Gus", "h" * 32), "welcome")["seat"]
+    with Stranger(host.invited) as late_seat:
+        assert late_seat.asks(join(host.invited, "Gus", "h" * 32), "welcome")["seat"]
 
 
 def test_a_truncated_log_is_not_continued(host: HostProcess, profile_folder: Path, tmp_path: Path) -> None:
     """A participant cannot undo a failed part of an exam by deleting it from the log."""
     inputs = tmp_path / "inputs.txt"
     inputs.write_text("5 note one\n6 note two\n470 finish\n")
-    played = ("class", "join", host.code, "--name", "Cut", "--inputs", inputs)
-    assert run(*played).returncode == 0
+    arguments = ("class", "join", host.code, "--name", "Cut", "--inputs", inputs)
+    assert run(*arguments).returncode == 0
     (file,) = profile_folder.glob("classes/*/Cut.seat")
     lines = file.read_bytes().splitlines(keepends=True)
     assert any(b"note two" in line for line in lines)
     file.write_bytes(b"".join(lines[:2]))
-    again = run(*played)
-    assert again.returncode == 1
-    assert "the host has more inputs of this seat" in again.stderr
+    second_process = run(*arguments)
+    assert second_process.returncode == 1
+    assert "the host has more inputs of this seat" in second_process.stderr
 
 
 def test_a_seat_rejects_another_host(host: HostProcess, tmp_path: Path) -> None:
     """A host in the middle has another certificate, even if it knows the code of the seat."""
-    mine = host.code[:7] + ("0" if host.code[7] != "0" else "1") + host.code[8:]
-    done = run("class", "join", mine, "--player", "reference")
-    assert done.returncode == 2
-    assert "does not fit the class" in done.stderr
+    mistyped_code = host.code[:7] + ("0" if host.code[7] != "0" else "1") + host.code[8:]
+    process = run("class", "join", mistyped_code, "--player", "reference")
+    assert process.returncode == 2
+    assert "does not fit the class" in process.stderr
 
 
 @pytest.mark.slow
@@ -474,7 +504,7 @@ def test_random_kills_lose_nothing(tmp_path: Path) -> None:
 def test_room_check_leaves_no_record(host: HostProcess, folder: Path) -> None:
     seats = board(folder)
     findings = check_room(host.invited)
-    assert [(one.is_good, one.text.partition(" in ")[0]) for one in findings[:2]] == [
+    assert [(finding.is_good, finding.text.partition(" in ")[0]) for finding in findings[:2]] == [
         (
             False,
             f"{host.invited.addresses[0]} is the loopback address: only seats on this computer can join.",
@@ -484,10 +514,12 @@ def test_room_check_leaves_no_record(host: HostProcess, folder: Path) -> None:
     assert str(host.invited.port) in findings[-1].text
     assert findings[-1].is_good is None, "no computer can check its own firewall"
     assert board(folder).keys() == seats.keys()
-    wrong = replace(host.invited, secret="000000")
-    assert any(one.text.startswith("The test seat was refused: ") for one in check_room(wrong))
+    wrong_invitation = replace(host.invited, secret="000000")
+    assert any(
+        finding.text.startswith("The test seat was refused: ") for finding in check_room(wrong_invitation)
+    )
     silent = Invitation(host.invited.secret, host.invited.fingerprint, "localhost", 1)
-    assert [one.is_good for one in check_room(silent)[:2]] == [False, False]
+    assert [finding.is_good for finding in check_room(silent)[:2]] == [False, False]
 
 
 def test_late_comer_begins_at_the_median_time_of_the_class(tmp_path: Path) -> None:
@@ -504,7 +536,9 @@ def test_late_comer_begins_at_the_median_time_of_the_class(tmp_path: Path) -> No
         with Stranger(host.invited) as seat:
             welcome = seat.asks(join(host.invited, "Dan", "d" * 32), "welcome")
             assert welcome["tick"] == 900
-            assert [(one["tick"], one["text"]) for one in welcome["events"]] == [(800, "power-off SERVER_W")]
+            assert [(event["tick"], event["text"]) for event in welcome["events"]] == [
+                (800, "power-off SERVER_W")
+            ]
             seat.asks(acts(act(1, 850)), "acknowledged")  # a seat of an older version begins at 0:00
 
 
@@ -513,7 +547,7 @@ def test_second_person_with_the_same_name_gets_a_number(host: HostProcess, folde
     for number in (1, 2, 3, 1):
         with Stranger(host.invited) as seat:
             seats.append(seat.asks(join(host.invited, "Zoe", f"zoe-{number}-".ljust(32, "z")), "welcome"))
-    assert [one["name"] for one in seats] == ["Zoe", "Zoe 2", "Zoe 3", "Zoe"]
+    assert [seat["name"] for seat in seats] == ["Zoe", "Zoe 2", "Zoe 3", "Zoe"]
     assert {"Zoe", "Zoe 2", "Zoe 3"} <= set(board(folder))
 
 
@@ -537,5 +571,5 @@ def test_killed_seat_finds_its_hand_raised(host: HostProcess) -> None:
         assert seat.asks(join(host.invited, "Jan", "j" * 32), "welcome")["hand"] is None
         seat.says({"kind": "at", "tick": 0, "frozen": False, "hand": "Which server?"})
         seat.asks(acts(act(1, 0)), "acknowledged")
-    with Stranger(host.invited) as again:
-        assert again.asks(join(host.invited, "Jan", "j" * 32), "welcome")["hand"] == "Which server?"
+    with Stranger(host.invited) as resumed_seat:
+        assert resumed_seat.asks(join(host.invited, "Jan", "j" * 32), "welcome")["hand"] == "Which server?"

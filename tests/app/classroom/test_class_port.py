@@ -25,17 +25,17 @@ def many_files(count: int) -> Iterator[None]:
 
 
 def test_the_oldest_unauthenticated_connection_is_closed_first() -> None:
-    with ExitStack() as opened:
+    with ExitStack() as stack:
         port = ClassPort.from_socket(socket.create_server(("127.0.0.1", 0)))
-        opened.callback(port.close)
+        stack.callback(port.close)
         port.most = 3
-        inside = []
+        inner_sockets = []
         for _ in range(5):
-            outside = opened.enter_context(closing(socket.create_connection(port.getsockname())))
-            made, _ = port.accept()
-            inside.append((opened.enter_context(closing(made)), outside))
+            outside = stack.enter_context(closing(socket.create_connection(port.getsockname())))
+            accepted_socket, _ = port.accept()
+            inner_sockets.append((stack.enter_context(closing(accepted_socket)), outside))
         assert len(port.joining) == 3
-        first, last = inside[0][1], inside[-1][1]
+        first, last = inner_sockets[0][1], inner_sockets[-1][1]
         first.settimeout(5)
         assert first.recv(1) == b"", "it was turned away"
         last.settimeout(0.05)
@@ -45,8 +45,8 @@ def test_the_oldest_unauthenticated_connection_is_closed_first() -> None:
             pass
         else:
             raise AssertionError("the newest stays")
-        port.joined(inside[-1][0].fileno())
-        inside[-2][0].close()
+        port.joined(inner_sockets[-1][0].fileno())
+        inner_sockets[-2][0].close()
         assert len(port.joining) == 1, "a seat, and one that has gone, take no place"
 
 
@@ -54,11 +54,11 @@ def test_raw_connections_from_one_computer_do_not_block_seats(tmp_path: Path) ->
     with (
         many_files(4_000),
         run_host(tmp_path / "class.sqlite", "planned-failover") as host,
-        ExitStack() as opened,
+        ExitStack() as stack,
     ):
         for _ in range(1_150):
             raw = socket.create_connection((host.invited.host, host.invited.port), WAIT_S)
-            opened.enter_context(closing(raw))
+            stack.enter_context(closing(raw))
         with Stranger(host.invited) as seat:
             assert seat.asks(join(host.invited, "Ann"), "welcome")["seat"] == 1
 

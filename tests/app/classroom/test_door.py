@@ -12,8 +12,10 @@ from app.classroom.rate_limit import BURST, RateLimiter
 
 
 def test_a_code_is_parsed_however_it_is_typed() -> None:
-    shown, _ = certificate.create_certificate()
-    invited = Invitation(new_secret(), fingerprint(certificate.convert_to_der(shown)), "10.0.0.5", 7443)
+    certificate_shown, _ = certificate.create_certificate()
+    invited = Invitation(
+        new_secret(), fingerprint(certificate.convert_to_der(certificate_shown)), "10.0.0.5", 7443
+    )
     assert invitation(str(invited)) == invited
     code, _, address = str(invited).partition("@")
     sloppy = code.replace("-", " ").lower().replace("0", "o").replace("1", "l")
@@ -27,8 +29,10 @@ def test_code_without_a_port_uses_the_default_port(host: str) -> None:
 
 
 def test_another_certificate_has_another_code() -> None:
-    found = {fingerprint(certificate.convert_to_der(certificate.create_certificate()[0])) for _ in range(3)}
-    assert len(found) == 3
+    fingerprints = {
+        fingerprint(certificate.convert_to_der(certificate.create_certificate()[0])) for _ in range(3)
+    }
+    assert len(fingerprints) == 3
 
 
 @pytest.mark.parametrize(
@@ -40,17 +44,17 @@ def test_an_invalid_code_is_refused_with_a_message(text: str) -> None:
 
 
 def test_ten_thousand_wrong_codes_are_cheap_and_delay_nobody() -> None:
-    now = [0.0]
-    gate = RateLimiter(lambda: now[0])
+    clock = [0.0]
+    gate = RateLimiter(lambda: clock[0])
     looked_at = 0
     for _ in range(10_000):  # each lasts ten seconds
-        now[0] += 0.001
+        clock[0] += 0.001
         if gate.is_allowed("attacker"):
             gate.record_failure("attacker")
             looked_at += 1
     assert BURST + 15 <= looked_at <= BURST + 20
     assert gate.is_allowed("somebody else")
-    now[0] += 1.0
+    clock[0] += 1.0
     assert gate.is_allowed("attacker"), "who waits is heard again"
 
 

@@ -39,13 +39,13 @@ class TwoHosts:
 
     def __init__(self, url: str, nats: str, stack: ExitStack, *arguments: str) -> None:
         def host(_: int) -> HostProcess:
-            held = run_host(
+            held_host = run_host(
                 url, *(arguments or (SCENARIO,)), "--nats", nats, listen=f"127.0.0.1:{free_port()}"
             )
-            return stack.enter_context(held)
+            return stack.enter_context(held_host)
 
-        with ThreadPoolExecutor(2) as at_once:  # both hosts try to create the class at the same time
-            self.first, self.second = at_once.map(host, range(2))
+        with ThreadPoolExecutor(2) as executor:  # both hosts try to create the class at the same time
+            self.first, self.second = executor.map(host, range(2))
         record = ClassRecord(url, new=False)
         the_class = record.the_class()
         record.close()
@@ -56,13 +56,13 @@ class TwoHosts:
         """Return the board, then the replies to *lines*."""
         self._class.address = f"{host.invited.host}:{host.invited.port}"
         async with console.connect_to_host(self._class) as socket:
-            heard = [json.loads(await socket.recv())]
+            messages = [json.loads(await socket.recv())]
             for line in lines:
                 await socket.send(encode(console.request(line)))
-                while (said := json.loads(await socket.recv()))["kind"] not in ("done", "refused"):
+                while (message := json.loads(await socket.recv()))["kind"] not in ("done", "refused"):
                     pass
-                heard.append(said)
-        return heard
+                messages.append(message)
+        return messages
 
     def steer(self, *lines: str) -> None:
         _, *answers = asyncio.run(self._query_host(self.first, lines))
@@ -77,12 +77,12 @@ class TwoHosts:
         self, host: HostProcess, name: str, is_expected: Callable[[dict[str, Any]], bool]
     ) -> dict[str, Any]:
         """Wait until a host shows the tile of a seat in the expected state, and return the tile."""
-        until = time.monotonic() + WAIT_S
+        deadline = time.monotonic() + WAIT_S
         while True:
             tile = self.board_of(host).get(name)
             if tile is not None and is_expected(tile):
                 return tile
-            assert time.monotonic() < until, tile
+            assert time.monotonic() < deadline, tile
             time.sleep(0.1)
 
 
@@ -107,11 +107,11 @@ def test_a_seat_continues_at_the_other_host_from_the_stored_inputs(two_hosts: Tw
         number = seat.asks(hello, "welcome")["seat"]
         assert len(seat.hears("state")["hosts"]) == 2
         seat.asks(acts(entry(1, 100, "note one")), "acknowledged")
-        with Stranger(two_hosts.second.invited) as again:  # the first connection is still open
-            resumed = again.asks({"kind": "resume", "seat": number, "token": "a" * 32}, "welcome")
+        with Stranger(two_hosts.second.invited) as resumed_seat:  # the first connection is still open
+            resumed = resumed_seat.asks({"kind": "resume", "seat": number, "token": "a" * 32}, "welcome")
             assert resumed["acknowledged"] == 1
             assert "reconnected" in seat.read_refusal({"kind": "at", "tick": 100, "frozen": False})
-            again.asks(acts(entry(1, 100, "note one"), entry(2, 200, "note two")), "acknowledged")
+            resumed_seat.asks(acts(entry(1, 100, "note one"), entry(2, 200, "note two")), "acknowledged")
             tile = two_hosts.shows(
                 two_hosts.first, "Ann", lambda tile: (tile["verdict"] or {}).get("acts") == 2
             )
@@ -124,23 +124,25 @@ def test_a_seat_continues_at_the_other_host_from_the_stored_inputs(two_hosts: Tw
 
 
 def test_instructions_to_one_host_reach_the_seats_of_both(two_hosts: TwoHosts) -> None:
-    with Stranger(two_hosts.first.invited) as one, Stranger(two_hosts.second.invited) as other:
-        number = one.asks(join(two_hosts.first.invited, "Bob", "b" * 32), "welcome")["seat"]
-        away = other.asks(join(two_hosts.first.invited, "Cem", "c" * 32), "welcome")["seat"]
-        assert number != away
-        for seat in (one, other):
+    with Stranger(two_hosts.first.invited) as first_seat, Stranger(two_hosts.second.invited) as second_seat:
+        number = first_seat.asks(join(two_hosts.first.invited, "Bob", "b" * 32), "welcome")["seat"]
+        moved_seat = second_seat.asks(join(two_hosts.first.invited, "Cem", "c" * 32), "welcome")["seat"]
+        assert number != moved_seat
+        for seat in (first_seat, second_seat):
             seat.says({"kind": "at", "tick": 300, "frozen": False, "hand": "Why?", "consent": True})
         for host in (two_hosts.first, two_hosts.second):
             two_hosts.shows(host, "Bob", lambda tile: tile["hand"] == "Why?")
             two_hosts.shows(host, "Cem", lambda tile: tile["hand"] == "Why?")
-        two_hosts.steer("freeze", f"lower {number}", f"lower {away}", f"take {number}", f"take {away}")
+        two_hosts.steer(
+            "freeze", f"lower {number}", f"lower {moved_seat}", f"take {number}", f"take {moved_seat}"
+        )
         two_hosts.steer("message all hello", "go")
-        for seat in (one, other):
+        for seat in (first_seat, second_seat):
             while seat.hears("state")["state"] != "frozen":
                 pass
-            heard = [seat.hears() for _ in range(4)]
-            assert {said["kind"] for said in heard} >= {"lowered", "attention"}
-            text = next((said["text"] for said in heard if said["kind"] == "instruction"), None)
+            messages = [seat.hears() for _ in range(4)]
+            assert {message["kind"] for message in messages} >= {"lowered", "attention"}
+            text = next((message["text"] for message in messages if message["kind"] == "instruction"), None)
             assert (text or seat.hears("instruction")["text"]) == "hello"
 
 
@@ -206,8 +208,8 @@ def test_both_hosts_continue_with_the_next_part(tmp_path: Path, servers: tuple[P
             assert "next part" in seat.read_refusal({"kind": "at", "tick": 200, "frozen": False})
         for host in (two.second, two.first):
             with Stranger(host.invited) as seat:
-                told = seat.asks(join(two.first.invited, "Ann", "a" * 32), "welcome")
-                assert (told["part"], told["seat"], told["acknowledged"]) == (2, 1, 0)
+                welcome = seat.asks(join(two.first.invited, "Ann", "a" * 32), "welcome")
+                assert (welcome["part"], welcome["seat"], welcome["acknowledged"]) == (2, 1, 0)
 
 
 @pytest.mark.slow
@@ -237,7 +239,7 @@ def test_an_unreachable_nats_server_is_reported(url: str, monkeypatch: pytest.Mo
 
 
 def test_no_message_contains_a_password() -> None:
-    with pytest.raises(RecordUnavailableError) as why:
+    with pytest.raises(RecordUnavailableError) as error:
         ClassRecord("postgresql+psycopg://ann:hush@127.0.0.1:1/class")
-    assert "hush" not in str(why.value)
-    assert "ann" in str(why.value)
+    assert "hush" not in str(error.value)
+    assert "ann" in str(error.value)

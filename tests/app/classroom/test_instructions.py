@@ -29,8 +29,8 @@ def seat_of(number: int, group: str = "") -> SeatState:
 def test_a_seat_gets_instructions_for_itself_its_group_and_the_class_in_order() -> None:
     book = InstructionBook([instruct(4, 1), instruct(1, None), instruct(2, 2), instruct(3, None, "Blue")])
     book.add([instruct(5, 1), instruct(4, 2)])  # the second 4 is known already
-    assert [one.number for one in book.select_for(seat_of(1, "Blue"))] == [1, 3, 4, 5]
-    assert [one.number for one in book.select_for(seat_of(2))] == [1, 2]
+    assert [instruction.number for instruction in book.select_for(seat_of(1, "Blue"))] == [1, 3, 4, 5]
+    assert [instruction.number for instruction in book.select_for(seat_of(2))] == [1, 2]
     assert sorted(book) == [1, 2, 3, 4, 5]
 
 

@@ -83,23 +83,23 @@ def test_a_log_on_disk_continues_after_a_kill(tmp_path: Path) -> None:
     token = first.token
     first.close()
     first.file.write_bytes(first.file.read_bytes() + b'[3, 300, "no')  # killed in the middle of a line
-    again = SeatLog(tmp_path, "Ann")
-    assert (again.given, again.token) == (GIVEN, token)
-    assert [one.line for one in again.entries_after(1)] == ["note two"]
-    again.append(300, "note three", "")
-    again.close()
-    assert [one.number for one in parse(again.file.read_bytes(), "x")[1]] == [1, 2, 3]
-    assert "note three" in again.file.read_text()
-    assert token not in again.file.read_text(), "who hands in the log does not hand in the token"
+    reopened_log = SeatLog(tmp_path, "Ann")
+    assert (reopened_log.given, reopened_log.token) == (GIVEN, token)
+    assert [entry.line for entry in reopened_log.entries_after(1)] == ["note two"]
+    reopened_log.append(300, "note three", "")
+    reopened_log.close()
+    assert [entry.number for entry in parse(reopened_log.file.read_bytes(), "x")[1]] == [1, 2, 3]
+    assert "note three" in reopened_log.file.read_text()
+    assert token not in reopened_log.file.read_text(), "who hands in the log does not hand in the token"
 
 
 def test_a_log_with_a_gap_is_rejected(tmp_path: Path) -> None:
-    mine = SeatLog(tmp_path, "Ann")
-    mine.begin(GIVEN)
+    own_log = SeatLog(tmp_path, "Ann")
+    own_log.begin(GIVEN)
     for number in range(3):
-        mine.append(number, "note", "")
-    mine.close()
-    lines = mine.file.read_bytes().splitlines(keepends=True)
+        own_log.append(number, "note", "")
+    own_log.close()
+    lines = own_log.file.read_bytes().splitlines(keepends=True)
     with pytest.raises(InvalidSeatLogError, match="input 2 is missing"):
         parse(b"".join([*lines[:2], lines[3]]), "Ann.seat")
     with pytest.raises(InvalidSeatLogError, match="its first line must contain"):
@@ -109,24 +109,30 @@ def test_a_log_with_a_gap_is_rejected(tmp_path: Path) -> None:
 def test_a_rewound_run_equals_one_without_the_removed_part() -> None:
     scenario = load_shipped_scenario("lab")
     before = [LogEntry(1, 100, "note one", "", 0), LogEntry(2, 3000, "power-off SERVER_A", "", 4)]
-    taken_back = [LogEntry(3, 4000, "note wrong", "", 0)]
-    after = [LogEntry(4, 3500, SENT_BACK, "", 7), LogEntry(5, 3600, "power-on SERVER_A", "", 0)]
-    log = [*before, *taken_back, *after]
-    assert [one.number for one in effective(log)] == [1, 2, 4, 5]
+    reverted_acts = [LogEntry(3, 4000, "note wrong", "", 0)]
+    entries_after = [LogEntry(4, 3500, SENT_BACK, "", 7), LogEntry(5, 3600, "power-on SERVER_A", "", 0)]
+    log = [*before, *reverted_acts, *entries_after]
+    assert [entry.number for entry in effective(log)] == [1, 2, 4, 5]
     assert list_answered_instructions(log) == {4, 7}
     assert list_answered_instructions([*log, LogEntry(6, 100, SENT_BACK, "", 9)]) == {7, 9}, (
         "what it answered may happen again"
     )
-    found = verdict(scenario, scenario.seed, "lab", log)
-    straight = verdict(scenario, scenario.seed, "lab", [*before, *effective(after)])
-    assert (found["sent_back"], found["state_hash"], found["done"]) == (1, straight["state_hash"], 2)
+    verdict_found = verdict(scenario, scenario.seed, "lab", log)
+    straight = verdict(scenario, scenario.seed, "lab", [*before, *effective(entries_after)])
+    assert (verdict_found["sent_back"], verdict_found["state_hash"], verdict_found["done"]) == (
+        1,
+        straight["state_hash"],
+        2,
+    )
     run = LogReplay(scenario, scenario.seed, "lab")
     run.play(log[:3])
     twin = run.fork()
     run.play(log[3:])
-    assert run.verdict() == found
+    assert run.verdict() == verdict_found
     twin.play(log[3:])
-    assert twin.verdict() == found
+    assert twin.verdict() == verdict_found
     assert select_new_entries(log, 0, 0, lambda first, last: ()) == log
     with pytest.raises(LogMismatchError, match="earlier"):
-        select_new_entries([*taken_back, LogEntry(*after[0][:4], 0)], 2, 3000, lambda first, last: ())
+        select_new_entries(
+            [*reverted_acts, LogEntry(*entries_after[0][:4], 0)], 2, 3000, lambda first, last: ()
+        )

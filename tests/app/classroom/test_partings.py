@@ -9,7 +9,7 @@ from app.classroom.divergences import WINDOW, SeatAction, SeatHistory, find_dive
 
 
 def course(seat: int, score: float, *deeds: tuple[int, str]) -> SeatHistory:
-    return SeatHistory(seat, tuple(SeatAction(tick, what, what) for tick, what in deeds), score)
+    return SeatHistory(seat, tuple(SeatAction(tick, text, text) for tick, text in deeds), score)
 
 
 def test_equal_actions_are_no_divergence() -> None:
@@ -22,20 +22,20 @@ def test_divergences_separate_waiting_forcing_and_removing() -> None:
     forced = [course(n, 20, (500, "look"), (1000 + n, "force")) for n in range(9)]
     removed = [course(n, 70, (500, "look"), (1200 + n, "remove")) for n in range(10, 17)]
     waited = [course(n, 90, (500, "look"), (1000 + WINDOW + 500, "back")) for n in range(20, 32)]
-    (one,) = find_divergences([*forced, *removed, *waited])
-    assert one.tick == 1000
-    assert [(each.words, len(each.seats), each.mean) for each in one.choices] == [
+    (divergence,) = find_divergences([*forced, *removed, *waited])
+    assert divergence.tick == 1000
+    assert [(choice.words, len(choice.seats), choice.mean) for choice in divergence.choices] == [
         ("", 12, 90), ("remove", 7, 70), ("force", 9, 20),
     ]  # fmt: skip
-    assert one.cost == 7 * 20 + 9 * 70
+    assert divergence.cost == 7 * 20 + 9 * 70
 
 
 def test_seats_that_waited_diverge_later() -> None:
-    early = course(1, 0, (100, "force"))
-    late = [course(2, 90, (100 + 2 * WINDOW, "resume")), course(3, 50, (100 + 2 * WINDOW, "off"))]
-    found = find_divergences([early, *late])
-    assert [one.tick for one in found] == [100, 100 + 2 * WINDOW]
-    assert [one.cost for one in found] == [70, 40]
+    early_course = course(1, 0, (100, "force"))
+    late_courses = [course(2, 90, (100 + 2 * WINDOW, "resume")), course(3, 50, (100 + 2 * WINDOW, "off"))]
+    divergences = find_divergences([early_course, *late_courses])
+    assert [divergence.tick for divergence in divergences] == [100, 100 + 2 * WINDOW]
+    assert [divergence.cost for divergence in divergences] == [70, 40]
 
 
 DEEDS = st.lists(st.tuples(st.integers(0, 50_000), st.sampled_from("abc")), max_size=4).map(sorted)
@@ -46,9 +46,9 @@ def test_every_divergence_names_each_of_its_seats_once(
     runs: list[tuple[list[tuple[int, str]], float]],
 ) -> None:
     courses = [course(seat, score, *deeds) for seat, (deeds, score) in enumerate(runs)]
-    for one in find_divergences(courses):
-        seats = [seat for choice in one.choices for seat in choice.seats]
+    for divergence in find_divergences(courses):
+        seats = [seat for choice in divergence.choices for seat in choice.seats]
         assert len(seats) == len(set(seats)) >= 2
-        assert len(one.choices) >= 2
-        assert one.cost >= -1e-9
-        assert one.choices[0].mean == max(choice.mean for choice in one.choices)
+        assert len(divergence.choices) >= 2
+        assert divergence.cost >= -1e-9
+        assert divergence.choices[0].mean == max(choice.mean for choice in divergence.choices)

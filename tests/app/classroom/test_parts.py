@@ -50,32 +50,32 @@ part = "lesson"
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostProcess]:
     folder = tmp_path_factory.mktemp("parts")
     (folder / "plan.toml").write_text(PLAN)
-    with run_host(folder / "class.sqlite", "--plan", folder / "plan.toml") as made:
-        yield made
+    with run_host(folder / "class.sqlite", "--plan", folder / "plan.toml") as host_made:
+        yield host_made
 
 
 def run_console_lines(host: HostProcess, *lines: str) -> list[dict[str, Any]]:
     """Return the host's replies to *lines* of the console."""
-    told = run("class", "console", "--database", host.database, lines="\n".join(lines))
-    assert told.returncode == 0, told.stderr
-    said = [json.loads(line) for line in told.stdout.splitlines()]
-    return [one for one in said if one["kind"] != "board"]
+    process = run("class", "console", "--database", host.database, lines="\n".join(lines))
+    assert process.returncode == 0, process.stderr
+    replies = [json.loads(line) for line in process.stdout.splitlines()]
+    return [reply for reply in replies if reply["kind"] != "board"]
 
 
 def test_a_seat_keeps_its_number_and_starts_each_part_fresh(host: HostProcess, tmp_path: Path) -> None:
     def join_part(name: str, **fields: Any) -> dict[str, Any]:
         with Stranger(host.invited) as seat:
-            told = seat.asks({**join(host.invited, name, f"{name:x<32}"), **fields}, "welcome")
+            welcome = seat.asks({**join(host.invited, name, f"{name:x<32}"), **fields}, "welcome")
             seat.says({"kind": "acts", "acts": [[1, 100, "finish", "", 0]]})
             seat.hears("acknowledged")
-            return told
+            return welcome
 
     first = [join_part(name) for name in ("Ann", "Ben")]
-    assert [one["part"] for one in first] == [1, 1]
+    assert [row["part"] for row in first] == [1, 1]
     assert "still running" in run_console_lines(host, "next")[0]["text"], "nobody is cut off in the middle"
     with Stranger(host.invited) as ann:
         ann.asks(join(host.invited, "Ann", f"{'Ann':x<32}"), "welcome")
-        assert [one["kind"] for one in run_console_lines(host, "finish", "next")] == ["done", "done"]
+        assert [reply["kind"] for reply in run_console_lines(host, "finish", "next")] == ["done", "done"]
         assert "next part" in ann.read_refusal({"kind": "at", "tick": 1, "frozen": False})
     lesson = join_part("Ann")
     assert (lesson["seat"], lesson["part"], lesson["acknowledged"]) == (first[0]["seat"], 2, 0)
@@ -91,17 +91,17 @@ def test_a_seat_keeps_its_number_and_starts_each_part_fresh(host: HostProcess, t
     assert post["seed"] != first[0]["seed"] != load_shipped_scenario(NAME).seed, "the pre-test was drawn"
     assert "the last part" in run_console_lines(host, "next")[0]["text"]
 
-    out, file = tmp_path / "analysis.csv", tmp_path / "class.zip"
+    csv_file, file = tmp_path / "analysis.csv", tmp_path / "class.zip"
     assert cli.main(["class", "export", f"--database={host.database}", f"--out={file}"], lambda _: 0) == 0
     assert cli.main(["class", "verify", str(file)], lambda _: 0) == 0
     record = ClassRecord(str(host.database), new=False)
     assert [len(record.select_part(part).acts(1)) for part in (1, 2, 3)] == [1, 1, 0]
-    sent = record.select_part(2).instructions()
-    assert [one.text for one in sent if one.kind == "message"] == ["look"]
+    instructions = record.select_part(2).instructions()
+    assert [instruction.text for instruction in instructions if instruction.kind == "message"] == ["look"]
     record.erase([1])
     assert [len(record.select_part(part).acts(1)) for part in (1, 2, 3)] == [0, 0, 0], "in every part"
     record.close()
-    assert cli.main(["class", "compare", f"--out={out}"], lambda _: 0) == 2
+    assert cli.main(["class", "compare", f"--out={csv_file}"], lambda _: 0) == 2
 
 
 def record_part(record: ClassRecord, number: int, score: bool) -> None:
@@ -153,13 +153,13 @@ def test_learning_gain_is_computed_from_one_export(
         ("2", "100.0", ""),
     ]
     assert all(float(row["gain"]) > 0 for row in table)
-    out = tmp_path / "report.zip"
-    words = ["class", "report", "--database", str(tmp_path / "class.sqlite"), "--out", str(out)]
+    report_file = tmp_path / "report.zip"
+    words = ["class", "report", "--database", str(tmp_path / "class.sqlite"), "--out", str(report_file)]
     assert cli.main(words, lambda _: 0) == 0
-    with zipfile.ZipFile(out) as archive:
-        told = list(csv.DictReader(archive.read("people.csv").decode().splitlines()))
+    with zipfile.ZipFile(report_file) as archive:
+        people_rows = list(csv.DictReader(archive.read("people.csv").decode().splitlines()))
         people_at_the_lesson = list(csv.DictReader(archive.read("2-lesson/board.csv").decode().splitlines()))
-    assert [(row["person"], row["gain"]) for row in told] == [
+    assert [(row["person"], row["gain"]) for row in people_rows] == [
         (f"Seat {row['person']}", row["gain"]) for row in table
     ]
     assert [row["seat"] for row in people_at_the_lesson] == ["1"], "who was not there is not in it"
@@ -187,9 +187,9 @@ def test_a_class_is_identified_by_its_plan(tmp_path: Path) -> None:
     assert find_or_begin_class(record, new_parts(plan, PLAN, load_shipped_scenario), plan) is not None, (
         "drawn seeds are drawn once"
     )
-    other = parse_plan(PLAN.replace("77", "78"))
+    other_plan = parse_plan(PLAN.replace("77", "78"))
     with pytest.raises(ClassMismatchError):
-        find_or_begin_class(record, new_parts(other, PLAN, load_shipped_scenario), other)
+        find_or_begin_class(record, new_parts(other_plan, PLAN, load_shipped_scenario), other_plan)
     record.close()
 
 
@@ -222,7 +222,9 @@ def test_a_class_of_an_earlier_version_has_one_part(version: str, tmp_path: Path
         writer.commit()
     with closing(ClassRecord(str(file), new=False)) as record:
         assert record.acts(1) == [LogEntry(1, 5, "note x", "", 0)]
-        assert [(one.number, one.tick, one.text) for one in record.instructions()] == [(1, 7, "look")]
+        assert [
+            (instruction.number, instruction.tick, instruction.text) for instruction in record.instructions()
+        ] == [(1, 7, "look")]
         (mark,) = record.instruct([ClassInstruction(kind=MARK, text="here")])
         assert mark.number == 2
         assert not record.start_next_part()
@@ -292,7 +294,7 @@ scenario = "ag-lab"
 
 
 def test_a_plan_with_parts_needs_no_scenario_at_the_top_level() -> None:
-    assert [one.scenario for one in parse_plan(PARTS_ALONE).parts()] == ["lab", "ag-lab"]
+    assert [part.scenario for part in parse_plan(PARTS_ALONE).parts()] == ["lab", "ag-lab"]
 
 
 @pytest.mark.parametrize(

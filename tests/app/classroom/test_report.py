@@ -104,11 +104,11 @@ def erase(database: Path, *arguments: str) -> int:
 
 
 def test_the_report_contains_no_names_unless_requested(database: Path) -> None:
-    found = report(database)
-    whole = b"".join(found.values())
-    assert not any(name.encode() in whole for name in PEOPLE)
-    assert "Seat 1" in found["class.html"].decode()
-    assert "Compared with the best" not in found["class.html"].decode(), "there was no time for it"
+    files = report(database)
+    all_bytes = b"".join(files.values())
+    assert not any(name.encode() in all_bytes for name in PEOPLE)
+    assert "Seat 1" in files["class.html"].decode()
+    assert "Compared with the best" not in files["class.html"].decode(), "there was no time for it"
     named = report(database, "--names")
     assert PEOPLE[1] in named["class.html"].decode()
     assert PEOPLE[1] in named["people/0002.html"].decode()
@@ -122,12 +122,12 @@ def test_report_lists_the_marks_of_the_instructor_without_names(database: Path) 
             ClassInstruction(kind="mark", seat_id=2, tick=3000, text=f"{PEOPLE[1]} asks why"),
         ]
     )
-    assert not any(one.kind == "mark" for one in record.instructions())
+    assert not any(instruction.kind == "mark" for instruction in record.instructions())
     record.close()
-    found = report(database)
-    page = found["class.html"].decode()
+    files = report(database)
+    page = files["class.html"].decode()
     assert page.index("0:30") < page.index("all are stuck"), "in the order of time"
-    assert list(csv.DictReader(io.StringIO(found["marks.csv"].decode()))) == [
+    assert list(csv.DictReader(io.StringIO(files["marks.csv"].decode()))) == [
         {"t_s": "30.0", "seat": "2", "text": "seat_2 asks why"},
         {"t_s": "90.0", "seat": "", "text": "all are stuck"},
     ]
@@ -135,11 +135,11 @@ def test_report_lists_the_marks_of_the_instructor_without_names(database: Path) 
 
 @pytest.mark.usefixtures("qapp")  # for the PDF
 def test_the_report_summarizes_the_results_of_the_seats(database: Path) -> None:
-    found = report(database, "--pdf")
-    board = list(csv.DictReader(io.StringIO(found["board.csv"].decode())))
+    files = report(database, "--pdf")
+    board = list(csv.DictReader(io.StringIO(files["board.csv"].decode())))
     assert board[0]["score"] == "100.0"
     assert [row["ended_by"] for row in board] == ["goals", "asked", ""]
-    page = found["class.html"].decode()
+    page = files["class.html"].decode()
     assert "Where the class diverged" in page
     assert "1 was cut off" in page, "the third has not ended"
     assert "cut off at 0:20" in page
@@ -149,17 +149,17 @@ def test_the_report_summarizes_the_results_of_the_seats(database: Path) -> None:
     assert "SET PARTNER OFF" in page
     assert "back all " in page
     assert 'href="people/0003.html"' in page
-    partings = list(csv.DictReader(io.StringIO(found["partings.csv"].decode())))
+    partings = list(csv.DictReader(io.StringIO(files["partings.csv"].decode())))
     assert "waited" in {row["choice"] for row in partings}
     assert float(partings[0]["cost"]) > 0
-    assert len(list(csv.DictReader(io.StringIO(found["mistakes.csv"].decode())))) > 0
-    assert found["class.pdf"].startswith(b"%PDF")
-    assert found["people/0001.pdf"].startswith(b"%PDF")
+    assert len(list(csv.DictReader(io.StringIO(files["mistakes.csv"].decode())))) > 0
+    assert files["class.pdf"].startswith(b"%PDF")
+    assert files["people/0001.pdf"].startswith(b"%PDF")
 
 
 def test_the_report_shows_reachable_points_and_their_loss_for_each_seat(database: Path) -> None:
-    found = report(database, "--seconds", "60")
-    page = found["class.html"].decode()
+    files = report(database, "--seconds", "60")
+    page = files["class.html"].decode()
     rows = re.findall(
         r"<tr>(?:(?!</tr>).)*<svg.*?</tr>", page[page.index("Compared with the best") :], re.DOTALL
     )
@@ -173,22 +173,26 @@ def test_the_report_shows_reachable_points_and_their_loss_for_each_seat(database
     )
     assert "<td>0:35.0  End drill</td>" in forced
     assert "<td>none</td><td>still running</td>" in idle, "the end of the class is no act of who sits there"
-    board = list(csv.DictReader(io.StringIO(found["board.csv"].decode())))
+    board = list(csv.DictReader(io.StringIO(files["board.csv"].decode())))
     assert [row["no_return_s"] for row in board] == ["", "35.0", ""]
     assert float(board[1]["accuracy"]) < 50.0
-    moves = list(csv.DictReader(io.StringIO(found["worth.csv"].decode())))
+    moves = list(csv.DictReader(io.StringIO(files["worth.csv"].decode())))
     assert {row["seat"] for row in moves} == {"1", "2", "3"}
-    assert "point of no return 0:35.0</text>" in found["people/0002.html"].decode()
+    assert "point of no return 0:35.0</text>" in files["people/0002.html"].decode()
 
 
 def test_xapi_and_scorm_systems_accept_the_export(database: Path) -> None:
-    found = report(database)
-    told: list[dict[str, Any]] = json.loads(found["xapi.json"])
-    assert [one["verb"]["display"]["en"] for one in told] == ["completed", "completed", "attempted"]
-    assert told[0]["result"]["score"] == {"scaled": 1.0, "raw": 100.0, "min": 0, "max": 100}
-    assert len({one["id"] for one in told}) == 3
-    assert told == json.loads(report(database)["xapi.json"]), "a statement that is sent twice is one"
-    with zipfile.ZipFile(io.BytesIO(found["cmi5.zip"])) as package:
+    files = report(database)
+    statements: list[dict[str, Any]] = json.loads(files["xapi.json"])
+    assert [statement["verb"]["display"]["en"] for statement in statements] == [
+        "completed",
+        "completed",
+        "attempted",
+    ]
+    assert statements[0]["result"]["score"] == {"scaled": 1.0, "raw": 100.0, "min": 0, "max": 100}
+    assert len({statement["id"] for statement in statements}) == 3
+    assert statements == json.loads(report(database)["xapi.json"]), "a statement that is sent twice is one"
+    with zipfile.ZipFile(io.BytesIO(files["cmi5.zip"])) as package:
         structure = ElementTree.fromstring(package.read("cmi5.xml"))
         space = "{https://w3id.org/xapi/profiles/cmi5/v1/CourseStructure.xsd}"
         url = structure.findtext(f"{space}au/{space}url")
@@ -209,8 +213,8 @@ def test_an_erased_person_appears_nowhere_in_the_file(
         assert name.encode() not in left
     assert b"between us" not in left, "nor what was done"
     assert PEOPLE[1].encode() in left
-    found = report(database, "--names")
-    assert [row["name"] for row in csv.DictReader(io.StringIO(found["board.csv"].decode()))] == [PEOPLE[1]]
+    files = report(database, "--names")
+    assert [row["name"] for row in csv.DictReader(io.StringIO(files["board.csv"].decode()))] == [PEOPLE[1]]
     assert erase(database, "--all", "--yes") == 0
     assert PEOPLE[1].encode() not in database.read_bytes()
     assert cli.main(["class", "report", "--database", str(database), "--out", "x.zip"], lambda _: 0) == 2
@@ -257,19 +261,19 @@ def test_an_erased_person_is_not_named_to_others(database: Path, capsys: pytest.
     assert record.instructions()[-1].text == "seat 1 has found it"
     the_class = record.the_class()
     assert the_class is not None
-    kept = parse_plan(the_class.plan)
-    assert (kept.groups[0].people, kept.messages[0].text) == (PEOPLE[1:], "seat 1: begin")
+    stored_plan = parse_plan(the_class.plan)
+    assert (stored_plan.groups[0].people, stored_plan.messages[0].text) == (PEOPLE[1:], "seat 1: begin")
     record.close()
 
 
 def test_confidence_is_shown_next_to_correctness(tmp_path: Path) -> None:
-    asked = load_shipped_scenario("automatic-failover")
+    asked_scenario = load_shipped_scenario("automatic-failover")
     record = ClassRecord(str(tmp_path / "class.sqlite"))
-    record.begin(new_class(asked, LessonPlan(scenario=asked.name, mode="exam"), ""))
+    record.begin(new_class(asked_scenario, LessonPlan(scenario=asked_scenario.name, mode="exam"), ""))
     for name, choice in (("Ann", 1), ("Ben", 2)):
         seat = Seat(name=name, token_hash=name)
         record.keep([seat], {})
-        drill, acts = Drill(asked, mode="exam"), list[LogEntry]()
+        drill, acts = Drill(asked_scenario, mode="exam"), list[LogEntry]()
         while not drill.open_questions():
             drill.advance_to(drill.tick + 100)
         (question, *_) = drill.open_questions()
@@ -289,10 +293,10 @@ def test_a_person_gets_all_of_their_own_data_and_nothing_of_others(database: Pat
     words = ["class", "export", "--database", str(database), "--out", str(file), "--seat"]
     assert cli.main([*words, "2"], lambda _: 0) == 0
     with zipfile.ZipFile(file) as archive:
-        whole = b"".join(archive.read(name) for name in archive.namelist()).decode()
+        whole_text = b"".join(archive.read(name) for name in archive.namelist()).decode()
         assert [name for name in archive.namelist() if name.startswith("seats/")] == ["seats/0002.jsonl"]
-    assert f"well done {PEOPLE[1]}" in whole
-    assert not [name for name in (PEOPLE[0], PEOPLE[2]) if name in whole]
+    assert f"well done {PEOPLE[1]}" in whole_text
+    assert not [name for name in (PEOPLE[0], PEOPLE[2]) if name in whole_text]
     assert cli.main(["class", "verify", str(file)], lambda _: 0) == 0
     assert cli.main([*words, "9"], lambda _: 0) == 2
 
@@ -302,11 +306,11 @@ def test_self_assessments_are_shown_next_to_the_points(database: Path) -> None:
     record.reflect(1, Reflection("nothing yet", "", None))
     record.reflect(1, Reflection("Béla pulled the cable", "=1+1", 70.0))
     record.close()
-    found = report(database)
-    page = found["class.html"].decode()
+    files = report(database)
+    page = files["class.html"].decode()
     assert "Self-assessment before the score" in page
     assert "seat_2 pulled the cable" in page
-    (row,) = csv.DictReader(io.StringIO(found["reflections.csv"].decode()))
+    (row,) = csv.DictReader(io.StringIO(files["reflections.csv"].decode()))
     assert (row["expected_score"], row["score"], row["otherwise"]) == ("70.0", "100.0", "'=1+1")
     assert "Béla pulled the cable" in report(database, "--names")["class.html"].decode()
     file = database.with_name("class.zip")
@@ -318,7 +322,7 @@ def test_self_assessments_are_shown_next_to_the_points(database: Path) -> None:
         )
     assert erase(database, "1", "--yes") == 0
     assert b"pulled the cable" not in b"".join(
-        one.read_bytes() for one in database.parent.glob("class.sqlite*")
+        file.read_bytes() for file in database.parent.glob("class.sqlite*")
     )
 
 
@@ -339,15 +343,15 @@ def test_typed_names_are_masked_in_a_report_without_names(database: Path) -> Non
         acts.append(LogEntry(number, drill.tick, line, drill.state_hash(), 0))
     record.keep([], {seat.id: acts})
     record.close()
-    found = report(database)
-    whole = b"".join(found.values()).decode(errors="replace").casefold()
-    assert not [name for name in ("falcons", "béla", "müller", "annelore") if name in whole]
-    page = found["people/0004.html"].decode()
+    files = report(database)
+    all_text = b"".join(files.values()).decode(errors="replace").casefold()
+    assert not [name for name in ("falcons", "béla", "müller", "annelore") if name in all_text]
+    page = files["people/0004.html"].decode()
     assert "seat_4 and group_1 know that Northwind is mine" in page
     assert "seat_2 of the group_1 asked for it" in page
     assert "GRANT CONNECT TO" in page, "a word of SQL stays one"
     assert "Northwind" in page, "so does what the drill names itself"
-    board = list(csv.DictReader(io.StringIO(found["board.csv"].decode())))
+    board = list(csv.DictReader(io.StringIO(files["board.csv"].decode())))
     assert [row["group"] for row in board] == ["1", "1", "2", "1"]
     assert board[3]["parted_t_s"] == "", "it is judged by what was typed"
     assert "FALCONS" in report(database, "--names")["people/0004.html"].decode()
@@ -367,17 +371,17 @@ def test_versions_of_seats_are_in_the_report(database: Path) -> None:
     record = ClassRecord(str(database), new=False)
     record.change_seats([2], version="0.0.1 <b>")
     record.close()
-    found = report(database)
-    assert "Seats with version 0.0.1 &lt;b&gt;: 2." in found["class.html"].decode()
-    board = csv.DictReader(io.StringIO(found["board.csv"].decode()))
+    files = report(database)
+    assert "Seats with version 0.0.1 &lt;b&gt;: 2." in files["class.html"].decode()
+    board = csv.DictReader(io.StringIO(files["board.csv"].decode()))
     assert [row["version"] for row in board] == ["", "0.0.1 <b>", ""]
 
 
 def test_the_class_page_is_translated_to_german(database: Path) -> None:
-    found = report(database, "--language", "de")
+    files = report(database, "--language", "de")
     assert language.current() == language.ENGLISH, "only the report does"
-    page = found["class.html"].decode()
-    assert '<html lang="de">' in found["people/0001.html"].decode()
+    page = files["class.html"].decode()
+    assert '<html lang="de">' in files["people/0001.html"].decode()
     assert "Nicht erreicht: " in page
     assert "SET PARTNER OFF auf SERVER_A" in page
     assert "Not met: " not in page
@@ -403,21 +407,23 @@ def test_inputs_of_the_instructor_are_attributed_to_the_instructor(
     for item in reference.journal:
         drill.advance_to(item.tick)
         drill.do(item.line_without_time)
-        (sent,) = record.instruct([ClassInstruction(seat_id=1, kind="inject", text=item.line_without_time)])
-        number = sent.number if by_instructor else 0
+        (instruction,) = record.instruct(
+            [ClassInstruction(seat_id=1, kind="inject", text=item.line_without_time)]
+        )
+        number = instruction.number if by_instructor else 0
         acts.append(LogEntry(len(acts) + 1, drill.tick, item.line_without_time, drill.state_hash(), number))
     drill.advance_to(reference.tick)
     acts.append(LogEntry(len(acts) + 1, drill.tick, "", drill.state_hash(), 0))
     record.keep([], {1: acts})
     record.close()
-    found = report(file)
-    (board,) = csv.DictReader(io.StringIO(found["board.csv"].decode()))
+    files = report(file)
+    (board,) = csv.DictReader(io.StringIO(files["board.csv"].decode()))
     assert float(board["score"]) == score
     assert int(board["instructor_inputs"]) == (len(reference.journal) if by_instructor else 0)
     assert bool(board["instructor_goals"]) is by_instructor
-    deeds = list(csv.DictReader(io.StringIO(found["deeds.csv"].decode())))
+    deeds = list(csv.DictReader(io.StringIO(files["deeds.csv"].decode())))
     assert {row["by"] for row in deeds} == {"instructor" if by_instructor else "seat"}
-    pages = found["class.html"].decode(), found["people/0001.html"].decode()
+    pages = files["class.html"].decode(), files["people/0001.html"].decode()
     assert ("by the instructor" in pages[0]) is by_instructor
     assert ("What the instructor did in this run" in pages[1]) is by_instructor
     assert ("do not count" in pages[1]) is (by_instructor and mode == "exam")
@@ -433,10 +439,10 @@ def test_fault_injected_by_the_instructor_costs_no_goal() -> None:
         drill.advance_to(tick)
         drill.do(line)
         acts.append(LogEntry(len(acts) + 1, tick, line, drill.state_hash(), number))
-    found = verdict(scenario, scenario.seed, "practice", acts)
-    assert found["instructor_inputs"] == 1
-    assert found["instructor_goals"] == []
-    assert any(met is not None for met in found["goals"].values())
+    verdict_found = verdict(scenario, scenario.seed, "practice", acts)
+    assert verdict_found["instructor_inputs"] == 1
+    assert verdict_found["instructor_goals"] == []
+    assert any(met_s is not None for met_s in verdict_found["goals"].values())
 
 
 @pytest.mark.parametrize("instruction", [0, 7])

@@ -41,10 +41,10 @@ class NoLink:
 
 @pytest.fixture
 def seat_log(tmp_path: Path) -> Iterator[SeatLog]:
-    made = SeatLog(tmp_path, "Ann")
-    made.begin(SeatAssignment(1, "Ann", "lab", LAB.text, LAB.seed, "lab"))
-    yield made
-    made.close()
+    seat_log = SeatLog(tmp_path, "Ann")
+    seat_log.begin(SeatAssignment(1, "Ann", "lab", LAB.text, LAB.seed, "lab"))
+    yield seat_log
+    seat_log.close()
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def link() -> NoLink:
 
 def run_of(seat_log: SeatLog, link: NoLink, shown_texts: list[str] | None = None) -> SeatRun:
     texts = shown_texts if shown_texts is not None else []
-    return SeatRun(seat_log, link, None, lambda one: texts.append(one.text))  # type: ignore[arg-type]
+    return SeatRun(seat_log, link, None, lambda event: texts.append(event.text))  # type: ignore[arg-type]
 
 
 def lines(seat_log: SeatLog) -> list[tuple[int, str, int]]:
@@ -89,22 +89,22 @@ def test_late_comer_begins_at_the_time_that_the_host_gives(
 def test_late_comer_gets_events_of_the_skipped_time_at_their_own_times(
     seat_log: SeatLog, link: NoLink
 ) -> None:
-    shown: list[str] = []
-    run = run_of(seat_log, link, shown)
+    shown_texts: list[str] = []
+    run = run_of(seat_log, link, shown_texts)
     events = [
         instruction(2, "inject", "power-off SERVER_B", 300),
         instruction(3, "message", "the boss calls", 500),
         instruction(1, "inject", "power-on SERVER_B", 700),
     ]
     link.incoming.put(welcome(900, events))
-    for one in events:
-        link.incoming.put(one)
+    for event in events:
+        link.incoming.put(event)
     run.follow_instructions()
     assert run.drill.tick == 900
     assert lines(seat_log) == [
         (300, "power-off SERVER_B", 2), (500, "", 3), (700, "power-on SERVER_B", 1),
     ]  # fmt: skip
-    assert shown == ["the boss calls"]
+    assert shown_texts == ["the boss calls"]
     assert verdict(run.drill.scenario, run.drill.seed, run.drill.mode, seat_log.acts)["parted_t_s"] is None
 
 
@@ -116,37 +116,37 @@ def test_inputs_are_logged_with_hashes_and_replay_to_the_same_state(seat_log: Se
     run.end()
     assert lines(seat_log) == [(1500, "power-off SERVER_A", 0)]
     assert [act.tick for act in seat_log.acts if not act.line] == [MARK_TICKS, 2 * MARK_TICKS, 3 * MARK_TICKS]
-    found = verdict(LAB, LAB.seed, "lab", seat_log.acts)
-    assert (found["parted"], found["state_hash"]) == ("", run.drill.state_hash())
+    verdict_found = verdict(LAB, LAB.seed, "lab", seat_log.acts)
+    assert (verdict_found["parted"], verdict_found["state_hash"]) == ("", run.drill.state_hash())
 
 
 def test_after_a_break_the_seat_continues_where_it_stopped(seat_log: SeatLog, link: NoLink) -> None:
     run = run_of(seat_log, link)
     run.advance_to(1500)
     run.do("power-off SERVER_A")
-    again = run_of(seat_log, link)
-    assert (again.drill.tick, again.drill.state_hash()) == (1500, run.drill.state_hash())
+    run_again = run_of(seat_log, link)
+    assert (run_again.drill.tick, run_again.drill.state_hash()) == (1500, run.drill.state_hash())
 
 
 def test_an_inject_happens_once_at_its_time_and_shows_its_message(seat_log: SeatLog, link: NoLink) -> None:
-    shown: list[str] = []
-    run = run_of(seat_log, link, shown)
+    shown_texts: list[str] = []
+    run = run_of(seat_log, link, shown_texts)
     for _ in range(2):  # a restarted host sends it again
         link.incoming.put(instruction(1, "inject", "power-off SERVER_A", 777))
         link.incoming.put(instruction(2, "message", "hello"))
         link.incoming.put(instruction(3, "inject", "power-off NOWHERE", 800))
     run.advance_to(1000)
     assert lines(seat_log) == [(0, "", 2), (777, "power-off SERVER_A", 1), (800, "power-off NOWHERE", 3)]
-    assert shown == ["hello"]
-    again = run_of(seat_log, link, shown)
+    assert shown_texts == ["hello"]
+    run_again = run_of(seat_log, link, shown_texts)
     link.incoming.put(instruction(1, "inject", "power-off SERVER_A", 777))
-    again.advance_to(1100)
+    run_again.advance_to(1100)
     assert len(lines(seat_log)) == 3
 
 
 def test_a_seat_is_notified_of_the_instructors_actions(seat_log: SeatLog, link: NoLink) -> None:
-    shown: list[str] = []
-    run = run_of(seat_log, link, shown)
+    shown_texts: list[str] = []
+    run = run_of(seat_log, link, shown_texts)
     assert run.raise_hand("hand Which server?")
     assert link.hand == "Which server?"
     link.incoming.put(Attention(looked_at=True, held=True))
@@ -155,7 +155,7 @@ def test_a_seat_is_notified_of_the_instructors_actions(seat_log: SeatLog, link: 
     run.advance_to(100)
     assert link.hand is None
     assert link.held is True
-    assert shown == [
+    assert shown_texts == [
         "The instructor is watching your seat.",
         "The instructor has taken control of your seat.",
     ]

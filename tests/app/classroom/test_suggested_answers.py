@@ -29,6 +29,6 @@ def test_suggestion_matches_the_question_and_the_next_goal(
 @pytest.mark.parametrize("name", DRILLS[::7])
 def test_each_drill_suggests_an_answer_without_revealing_its_solution(name: str) -> None:
     scenario = load_shipped_scenario(name)
-    found = suggest_answers(scenario, "What should I look at on this server?")
-    assert 1 <= len(found) <= ANSWERS_MAX
-    assert not {hint.type for hint in scenario.hints} & set(found)
+    answers = suggest_answers(scenario, "What should I look at on this server?")
+    assert 1 <= len(answers) <= ANSWERS_MAX
+    assert not {hint.type for hint in scenario.hints} & set(answers)

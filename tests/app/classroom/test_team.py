@@ -61,12 +61,12 @@ class Person(TeamMember):
         end = time.monotonic() + WAIT_S
         while time.monotonic() < end:
             try:
-                self.heard.append(said := self.incoming.get(timeout=1.0))
+                self.heard.append(message := self.incoming.get(timeout=1.0))
             except Empty:
                 continue
-            if said.kind == kind and holds(said):
-                return said
-        last = [str(said)[:300] for said in self.heard if said.kind != "view"][-3:]
+            if message.kind == kind and holds(message):
+                return message
+        last = [str(heard_message)[:300] for heard_message in self.heard if heard_message.kind != "view"][-3:]
         raise AssertionError(f"{self.role} did not hear {kind}; heard last {last}")
 
     def says(self, line: str, kind: str = "done") -> Any:
@@ -75,7 +75,9 @@ class Person(TeamMember):
 
     @property
     def news(self) -> list[str]:
-        return [row["text"] for said in self.heard if said.kind == "view" for row in said.view["news"]]
+        return [
+            row["text"] for message in self.heard if message.kind == "view" for row in message.view["news"]
+        ]
 
 
 @pytest.fixture(scope="module")
@@ -91,21 +93,21 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, TeamP
     assert short in text
     drill.write_text(text.replace(short, 'length = "8h"'), "utf-8")
     with run_host(folder / "class.sqlite", drill) as host:
-        made = TeamProcess(host.code, "--name", "Night", "--speed", "60", "--json", folder / "team.json")
-        yield folder, made
-        made.kill()
+        process = TeamProcess(host.code, "--name", "Night", "--speed", "60", "--json", folder / "team.json")
+        yield folder, process
+        process.kill()
 
 
 def test_an_unauthorized_client_is_refused(team: tuple[Path, TeamProcess]) -> None:
     hello = {"kind": "take", "secret": "000000", "name": "Eve", "token": "x" * 32, "role": "dba"}
-    for said, why in (
+    for hello_message, reason in (
         (hello, "wrong team code"),
         ({**hello, "secret": team[1].invited.secret, "role": "cook"}, "this team has no role 'cook'"),
         ({"kind": "do", "number": 1, "line": "note x"}, "sign in first"),
         ("garbage", "JSON is malformed"),
     ):
         with Stranger(team[1].invited) as stranger:
-            assert why in stranger.read_refusal(said)
+            assert reason in stranger.read_refusal(hello_message)
 
 
 def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> None:
@@ -121,25 +123,25 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
     thief = Person(process.invited, "Eve", "dba", instead=True)
     assert "Ann already has this role" in thief.wait_for("refused").text, "she is connected"
 
-    serving = dba.wait_for("view", lambda said: any("PRINCIPAL" in str(row) and row["server"] == "PAY2"
-                                                 for row in said.view["databases"]))  # fmt: skip
+    serving = dba.wait_for("view", lambda message: any("PRINCIPAL" in str(row) and row["server"] == "PAY2"
+                                                 for row in message.view["databases"]))  # fmt: skip
     assert not serving.view["computers"]
     assert "DBA may not do this" in dba.says("plug-cable PAY1", "not_done").text
     assert "leave out the @ part" in room.says("@dba note hello", "not_done").text
     dba.says(f"call room {ORDER}")
-    call = room.wait_for("view", lambda said: said.view["calls"]).view["calls"][0]
+    call = room.wait_for("view", lambda message: message.view["calls"]).view["calls"][0]
     assert (call["by_name"], call["text"]) == ("DBA", ORDER)
 
     assert dba.is_welcome
     process.kill()  # accepted inputs are on disk, and the code does not change
-    until = time.monotonic() + WAIT_S
+    deadline = time.monotonic() + WAIT_S
     while dba.is_welcome:
-        assert time.monotonic() < until
+        assert time.monotonic() < deadline
         time.sleep(0.02)
     process.start()
     room.says(f"read-back dba {ORDER}")
     assert room.is_welcome
-    dba.wait_for("view", lambda said: any(row["read_back"] for row in said.view["calls"]))
+    dba.wait_for("view", lambda message: any(row["read_back"] for row in message.view["calls"]))
     dba.says("confirm room")
     room.end()  # a laptop dies, and another one goes on
     assert "Bob already has this role" in Person(process.invited, "Cid", "room").wait_for("refused").text
@@ -148,28 +150,28 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
     language.use(language.GERMAN)
     try:
         room = Person(process.invited, "Cid", "room", instead=True)
-        room.wait_for("view", lambda said: "DBA bestätigt die Wiederholung" in str(said.view["news"]))
+        room.wait_for("view", lambda message: "DBA bestätigt die Wiederholung" in str(message.view["news"]))
         assert "eigenen Rolle" in room.says("@dba note hello", "not_done").text
     finally:
         language.use(language.ENGLISH)
     room.says("plug-cable PAY1")
-    dba.wait_for("view", lambda said: any(row["database"] and row["state"] == "SYNCHRONIZED"
-                                       for row in said.view["databases"]))  # fmt: skip
+    dba.wait_for("view", lambda message: any(row["database"] and row["state"] == "SYNCHRONIZED"
+                                       for row in message.view["databases"]))  # fmt: skip
     dba.says("sql PAY2 SELECT mirroring_state_desc FROM sys.database_mirroring")
 
     assert run("class", "console", "--database", folder / "class.sqlite", lines="finish").returncode == 0
     result = dba.wait_for("over").verdict
     assert room.wait_for("over").verdict == result
     assert process.end() == 0
-    told = json.loads((folder / "team.json").read_text())
-    journal = [line.split(" ", 1)[1] for line in told["inputs"]]
-    said = [line for line in journal if line.startswith(("@dba", "@room"))]
-    assert said[:4] == [f"@dba call room {ORDER}", f"@room read-back dba {ORDER}", "@dba confirm room",
+    document = json.loads((folder / "team.json").read_text())
+    journal = [line.split(" ", 1)[1] for line in document["inputs"]]
+    spoken_lines = [line for line in journal if line.startswith(("@dba", "@room"))]
+    assert spoken_lines[:4] == [f"@dba call room {ORDER}", f"@room read-back dba {ORDER}", "@dba confirm room",
                         "@room plug-cable PAY1"]  # fmt: skip
-    assert [call["fault"] for call in told["team"] if call["kind"] == "order"] == [""]
-    assert told["state_hash"] == result["state_hash"]
+    assert [call["fault"] for call in document["team"] if call["kind"] == "order"] == [""]
+    assert document["state_hash"] == result["state_hash"]
     assert result["parted_t_s"] is None
-    assert told["class"]["verdict"]["score"] == result["score"]
+    assert document["class"]["verdict"]["score"] == result["score"]
     assert not any("SELECT" in text for text in room.news)
     assert any(text.startswith("Computer room: plug-cable") for text in room.news)
     for person in (dba, room):
@@ -179,12 +181,12 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
 def test_a_role_stays_with_its_member_after_a_restart(tmp_path: Path) -> None:
     table = RoleTable(tmp_path / "roles.json")
     table.take("dba", "Ann", "a" * 32)
-    again = RoleTable(tmp_path / "roles.json")
-    again.take("dba", "Ann", "a" * 32)
+    reread_table = RoleTable(tmp_path / "roles.json")
+    reread_table.take("dba", "Ann", "a" * 32)
     with pytest.raises(InputRejectedError, match="Ann already has this role"):
-        again.take("dba", "Ann", "b" * 32)
+        reread_table.take("dba", "Ann", "b" * 32)
     assert "a" * 32 not in (tmp_path / "roles.json").read_text()
-    assert again.name_of("room") is None
+    assert reread_table.name_of("room") is None
 
 
 def test_a_team_input_needs_a_number() -> None:
@@ -196,23 +198,23 @@ def test_a_team_input_needs_a_number() -> None:
 def test_world_of_a_team_waits_for_all_roles_or_the_start(tmp_path: Path, is_full: bool) -> None:
     team = TeamProcess("team-cable", "--wait", "--name", f"waits {is_full}")
     ann = Person(team.invited, "Ann", "dba")
-    seen = ann.wait_for("view")
-    assert seen.view["t_s"] == 0.0
-    assert len(seen.waits_for) == len(roles(team.invited, "Ann")) - 1
+    first_view = ann.wait_for("view")
+    assert first_view.view["t_s"] == 0.0
+    assert len(first_view.waits_for) == len(roles(team.invited, "Ann")) - 1
     ann.do("note too early")
     assert ann.wait_for("not_done")
-    others = []
+    other_people = []
     if is_full:
-        others = [
+        other_people = [
             Person(team.invited, "Bob", role.key)
             for role in roles(team.invited, "Ann")
             if role.taken_by is None
         ]
     else:
         ann.start_team()
-    assert ann.wait_for("view", lambda said: said.view["t_s"] > 0.0).waits_for == []
-    for one in (ann, *others):
-        one.end()
+    assert ann.wait_for("view", lambda message: message.view["t_s"] > 0.0).waits_for == []
+    for person in (ann, *other_people):
+        person.end()
     team.kill()
 
 
@@ -226,14 +228,14 @@ def test_the_host_ends_the_team_for_all_members(tmp_path: Path, has_started: boo
     )
     ann = Person(team.invited, "Ann", "dba")
     headless = Program("class", "join", str(team.invited), "--role", "room", "--name", "Bob")
-    until = time.monotonic() + WAIT_S
+    deadline = time.monotonic() + WAIT_S
     while not any(role.key == "room" and role.connected for role in roles(team.invited, "Ann")):
-        assert time.monotonic() < until
+        assert time.monotonic() < deadline
     ann.wait_for("view")
     language.use(language.GERMAN)
     try:
         team.write("end")
-        ended = ann.wait_for("over")
+        end_message = ann.wait_for("over")
     finally:
         language.use(language.ENGLISH)
     assert team.end() == 0
@@ -242,17 +244,17 @@ def test_the_host_ends_the_team_for_all_members(tmp_path: Path, has_started: boo
     ann.end()
     end = next(number for number, line in enumerate(printed) if line.startswith("END"))
     if not has_started:
-        assert (ended.verdict, ended.result) == (None, None)
+        assert (end_message.verdict, end_message.result) == (None, None)
         assert not report.exists()
         assert printed[end:] == ["END"]
         return
-    told = json.loads(report.read_text())
-    assert told["inputs"][-1].endswith(" finish")
-    assert ended.verdict["score"] == told["class"]["verdict"]["score"]
-    assert [goal.text for goal in ended.result.goals] == [goal["text"] for goal in told["goals"]]
-    assert [rule.points for rule in ended.result.points] == [
-        item["points"] for item in told["score"]["items"]
+    document = json.loads(report.read_text())
+    assert document["inputs"][-1].endswith(" finish")
+    assert end_message.verdict["score"] == document["class"]["verdict"]["score"]
+    assert [goal.text for goal in end_message.result.goals] == [goal["text"] for goal in document["goals"]]
+    assert [rule.points for rule in end_message.result.points] == [
+        item["points"] for item in document["score"]["items"]
     ]
-    assert "Ziele" in ended.result.points[0].why, "in the language of the member"
-    assert f"{ended.verdict['score']:g} of 100 points. 0 of 2 goals met." in printed[end]
-    assert len(printed[end + 1 :]) == len(told["goals"]) + len(told["score"]["items"])
+    assert "Ziele" in end_message.result.points[0].why, "in the language of the member"
+    assert f"{end_message.verdict['score']:g} of 100 points. 0 of 2 goals met." in printed[end]
+    assert len(printed[end + 1 :]) == len(document["goals"]) + len(document["score"]["items"])

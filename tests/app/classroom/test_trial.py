@@ -41,12 +41,14 @@ def plan() -> LessonPlan:
 
 @pytest.mark.parametrize("key", ["one", "two", "three"])
 def test_group_sizes_differ_by_at_most_two(key: str) -> None:
-    drawn = [plan().draw_group(key, place) for place in range(41)]
-    for end in range(len(drawn)):
-        count = Counter(drawn[:end])
+    groups_drawn = [plan().draw_group(key, place) for place in range(41)]
+    for end in range(len(groups_drawn)):
+        count = Counter(groups_drawn[:end])
         assert abs(count["a"] - count["b"]) <= 2
-    assert drawn == [plan().draw_group(key, place) for place in range(41)], "a host that begins again goes on"
-    assert drawn != [plan().draw_group(f"{key}'", place) for place in range(41)]
+    assert groups_drawn == [plan().draw_group(key, place) for place in range(41)], (
+        "a host that begins again goes on"
+    )
+    assert groups_drawn != [plan().draw_group(f"{key}'", place) for place in range(41)]
     assert plan().model_copy(update={"draw_groups": False}).draw_group(key, 0) == ""
 
 
@@ -72,9 +74,9 @@ def test_seats_are_assigned_to_groups_on_joining_and_stay_there(tmp_path: Path) 
 
     def groups() -> dict[str, str]:
         record = ClassRecord(str(database), new=False)
-        found = {seat.name: seat.group_name for seat in record.seats()}
+        groups_by_name = {seat.name: seat.group_name for seat in record.seats()}
         record.close()
-        return found
+        return groups_by_name
 
     with run_host(database, "--plan", tmp_path / "plan.toml") as host:
         join_seats("Zoe", "p1", "p2", "p3")
@@ -88,15 +90,17 @@ def test_seats_are_assigned_to_groups_on_joining_and_stay_there(tmp_path: Path) 
 
 
 def test_a_difference_is_reported_with_effect_size_and_probability() -> None:
-    far = [Person(f"a{n}", "a", 50.0, 60.0 + n, None) for n in range(6)]
-    far += [Person(f"b{n}", "b", 50.0, 80.0 + n, None) for n in range(6)]
-    found = {one.measure: one for one in compare_groups(far)}
-    assert set(found) == {"pre", "post", "gain"}
-    assert found["post"].difference == pytest.approx(20.0)
-    assert found["post"].standardised == pytest.approx(20.0 / 1.8708 * (1 - 3 / 39), rel=1e-3)
-    assert found["post"].chance == pytest.approx(2 / 924, abs=0.002)  # 12 people in two groups of 6
-    assert (found["pre"].standardised, found["pre"].chance) == (None, 1.0)
-    assert compare_groups(far[:7]) == [], "one person has no spread"
+    people_far_apart = [Person(f"a{n}", "a", 50.0, 60.0 + n, None) for n in range(6)]
+    people_far_apart += [Person(f"b{n}", "b", 50.0, 80.0 + n, None) for n in range(6)]
+    results_by_measure = {result.measure: result for result in compare_groups(people_far_apart)}
+    assert set(results_by_measure) == {"pre", "post", "gain"}
+    assert results_by_measure["post"].difference == pytest.approx(20.0)
+    assert results_by_measure["post"].standardised == pytest.approx(20.0 / 1.8708 * (1 - 3 / 39), rel=1e-3)
+    assert results_by_measure["post"].chance == pytest.approx(
+        2 / 924, abs=0.002
+    )  # 12 people in two groups of 6
+    assert (results_by_measure["pre"].standardised, results_by_measure["pre"].chance) == (None, 1.0)
+    assert compare_groups(people_far_apart[:7]) == [], "one person has no spread"
 
 
 def export_class(folder: Path, name: str, seconds: dict[str, int], group: dict[str, str]) -> Path:
@@ -108,11 +112,11 @@ def export_class(folder: Path, name: str, seconds: dict[str, int], group: dict[s
         seat = Seat(name=person, token_hash=person, group_name=group.get(person, ""))
         record.keep([seat], {})
         drill, acts = Drill(scenario), list[LogEntry]()
-        for at, line in (
+        for at_s, line in (
             (second, "sql SERVER_A ALTER DATABASE Northwind SET PARTNER OFF"),
             (second + 1, "finish"),
         ):
-            drill.advance_to(at * 100)
+            drill.advance_to(at_s * 100)
             drill.do(line)
             acts.append(LogEntry(len(acts) + 1, drill.tick, line, drill.state_hash(), 0))
         record.keep([], {seat.id: acts})
@@ -128,21 +132,23 @@ def test_exported_classes_become_two_tables(tmp_path: Path, capsys: pytest.Captu
     files = [
         export_class(tmp_path, name, dict.fromkeys(names, 10), group) for name in ("lesson", "pre", "post")
     ]
-    out, rows = tmp_path / "analysis.csv", tmp_path / "people.csv"
+    csv_file, rows = tmp_path / "analysis.csv", tmp_path / "people.csv"
     words = [f"--{name}={file}" for name, file in zip(("lesson", "pre", "post"), files, strict=True)]
-    assert cli.main(["class", "compare", *words, f"--out={out}", f"--people={rows}"], lambda _: 0) == 0
+    assert cli.main(["class", "compare", *words, f"--out={csv_file}", f"--people={rows}"], lambda _: 0) == 0
     table = list(csv.DictReader(rows.read_text().splitlines()))
     assert [row["group"] for row in table] == ["a", "b", "a", "b"]
     assert not any(name in rows.read_text() for name in names)
-    analysis = list(csv.DictReader(out.read_text().splitlines()))
+    analysis = list(csv.DictReader(csv_file.read_text().splitlines()))
     assert [row["measure"] for row in analysis] == ["pre", "post", "gain"]
     assert {row["difference"] for row in analysis} == {"0.0"}
-    without = export_class(tmp_path, "without", {"Ann": 10}, {})
+    class_without = export_class(tmp_path, "without", {"Ann": 10}, {})
     with pytest.raises(InvalidSeatLogError, match="no seat has a group"):
-        people(without, without, without)
+        people(class_without, class_without, class_without)
     forged = tmp_path / "forged.zip"
     with zipfile.ZipFile(files[2]) as old, zipfile.ZipFile(forged, "w") as new:
         for member in old.namelist():
             new.writestr(member, old.read(member).replace(b'"score": ', b'"score": 1'))
-    assert cli.main(["class", "compare", *words[:2], f"--post={forged}", f"--out={out}"], lambda _: 0) == 2
+    assert (
+        cli.main(["class", "compare", *words[:2], f"--post={forged}", f"--out={csv_file}"], lambda _: 0) == 2
+    )
     assert "dashboard" in capsys.readouterr().err

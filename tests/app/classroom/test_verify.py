@@ -50,25 +50,25 @@ def scenario() -> Scenario:
 def log(scenario: Scenario) -> list[LogEntry]:
     """Return the reference solution as the log of a seat."""
     drill = play_reference(scenario)
-    again = Drill(scenario, drill.seed, drill.mode)
+    second_drill = Drill(scenario, drill.seed, drill.mode)
     acts: list[LogEntry] = []
     for item in drill.journal:
-        again.advance_to(item.tick)
-        again.do(item.line_without_time)
-        acts.append(LogEntry(len(acts) + 1, item.tick, item.line_without_time, again.state_hash(), 0))
-    again.advance_to(drill.tick)
-    return [*acts, LogEntry(len(acts) + 1, again.tick, "", again.state_hash(), 0)]
+        second_drill.advance_to(item.tick)
+        second_drill.do(item.line_without_time)
+        acts.append(LogEntry(len(acts) + 1, item.tick, item.line_without_time, second_drill.state_hash(), 0))
+    second_drill.advance_to(drill.tick)
+    return [*acts, LogEntry(len(acts) + 1, second_drill.tick, "", second_drill.state_hash(), 0)]
 
 
 @pytest.fixture
 def record(tmp_path: Path, scenario: Scenario, log: list[LogEntry]) -> ClassRecord:
     """Return the record of a class of two: one played the solution, the other did nothing."""
-    kept = ClassRecord(str(tmp_path / "class.sqlite"))
-    kept.begin(new_class(scenario, LessonPlan(scenario=NAME, mode="practice"), ""))
+    record_kept = ClassRecord(str(tmp_path / "class.sqlite"))
+    record_kept.begin(new_class(scenario, LessonPlan(scenario=NAME, mode="practice"), ""))
     ann, bob = Seat(name="Ann", token_hash="a"), Seat(name="Bob", token_hash="b")
-    kept.keep([ann, bob], {})
-    kept.keep([], {ann.id: log, bob.id: [LogEntry(1, 500, "", "", 0)]})
-    return kept
+    record_kept.keep([ann, bob], {})
+    record_kept.keep([], {ann.id: log, bob.id: [LogEntry(1, 500, "", "", 0)]})
+    return record_kept
 
 
 def archive_of(
@@ -89,13 +89,13 @@ def archive_of(
 
 
 def check_logs(file: Path) -> dict[str, LogCheck]:
-    return {one.name: one for one in check_file(file)}
+    return {check.name: check for check in check_file(file)}
 
 
 def test_the_exported_class_matches_its_logs(record: ClassRecord, tmp_path: Path) -> None:
-    found = check_logs(archive_of(record, tmp_path))
-    assert {name: one.problem for name, one in found.items()} == {"Ann": "", "Bob": ""}
-    ann, bob = found["Ann"].verdict, found["Bob"].verdict
+    checks = check_logs(archive_of(record, tmp_path))
+    assert {name: check.problem for name, check in checks.items()} == {"Ann": "", "Bob": ""}
+    ann, bob = checks["Ann"].verdict, checks["Bob"].verdict
     assert ann is not None
     assert bob is not None
     assert ann["ended_by"] == "goals"
@@ -107,9 +107,9 @@ def test_the_export_contains_no_secrets(record: ClassRecord, tmp_path: Path) -> 
     assert the_class is not None
     texts: dict[str, str] = {}
     archive_of(record, tmp_path, texts.update)
-    whole = "".join(texts.values())
+    all_text = "".join(texts.values())
     for secret in (the_class.secret, the_class.key, the_class.code):
-        assert secret not in whole
+        assert secret not in all_text
 
 
 def changed_score(texts: dict[str, str]) -> None:
@@ -139,9 +139,9 @@ def lost_log(texts: dict[str, str]) -> None:
 def test_deviations_from_the_logs_are_listed(
     record: ClassRecord, tmp_path: Path, change: Callable[[dict[str, str]], None], person: str, reason: str
 ) -> None:
-    found = check_logs(archive_of(record, tmp_path, change))
-    assert reason in found[person].problem
-    assert [one.name for one in found.values() if one.problem] == [person]
+    checks = check_logs(archive_of(record, tmp_path, change))
+    assert reason in checks[person].problem
+    assert [check.name for check in checks.values() if check.problem] == [person]
 
 
 def test_another_scenario_is_refused(record: ClassRecord, tmp_path: Path) -> None:
@@ -157,9 +157,9 @@ def test_another_scenario_is_refused(record: ClassRecord, tmp_path: Path) -> Non
 
 def test_the_first_deviation_of_a_seat_is_named(scenario: Scenario, log: list[LogEntry]) -> None:
     forged = [log[0], *(LogEntry(*act[:3], "0" * 32, act.instruction) for act in log[1:])]
-    found = verdict(scenario, scenario.seed, "practice", forged)
-    assert found["parted_t_s"] == log[1].tick / 100
-    assert found["score"] == verdict(scenario, scenario.seed, "practice", log)["score"], (
+    verdict_found = verdict(scenario, scenario.seed, "practice", forged)
+    assert verdict_found["parted_t_s"] == log[1].tick / 100
+    assert verdict_found["score"] == verdict(scenario, scenario.seed, "practice", log)["score"], (
         "the score is the host's own"
     )
 
@@ -173,19 +173,19 @@ def test_a_log_replayed_in_portions_gives_the_same_result(scenario: Scenario, lo
 
 
 def test_a_log_with_decreasing_times_is_refused(scenario: Scenario, log: list[LogEntry]) -> None:
-    back = [log[0], LogEntry(2, log[0].tick, "rewind 0", "", 0)]
-    assert "be set back" in verdict(scenario, scenario.seed, "practice", back)["parted"]
+    rewound_log = [log[0], LogEntry(2, log[0].tick, "rewind 0", "", 0)]
+    assert "be set back" in verdict(scenario, scenario.seed, "practice", rewound_log)["parted"]
 
 
 def test_logs_imported_from_files_give_the_same_board_as_the_record(
     record: ClassRecord, scenario: Scenario, log: list[LogEntry], tmp_path: Path
 ) -> None:
-    mine = SeatLog(tmp_path / "seats", "Ann")
-    mine.begin(SeatAssignment(1, "Ann", NAME, scenario.text, scenario.seed, "practice"))
+    own_log = SeatLog(tmp_path / "seats", "Ann")
+    own_log.begin(SeatAssignment(1, "Ann", NAME, scenario.text, scenario.seed, "practice"))
     for act in log:
-        mine.append(act.tick, act.line, act.digest)
-    mine.close()
-    (by_file,) = check_file(mine.file)
+        own_log.append(act.tick, act.line, act.digest)
+    own_log.close()
+    (by_file,) = check_file(own_log.file)
     assert by_file.verdict == check_logs(archive_of(record, tmp_path))["Ann"].verdict
 
 
@@ -210,12 +210,12 @@ def test_the_verify_command_checks_run_files(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_a_database_holds_one_class_that_can_be_continued(record: ClassRecord, scenario: Scenario) -> None:
-    there = record.the_class()
-    assert there is not None
+    stored_class = record.the_class()
+    assert stored_class is not None
     for wanted in ([], [new_class(scenario, LessonPlan(scenario=NAME, mode="practice"), "")]):
-        found = find_or_begin_class(record, wanted, None)
-        assert found is not None
-        assert found.code == there.code
+        class_found = find_or_begin_class(record, wanted, None)
+        assert class_found is not None
+        assert class_found.code == stored_class.code
     with pytest.raises(ClassMismatchError, match="another database"):
         find_or_begin_class(record, [new_class(scenario, LessonPlan(scenario=NAME, mode="exam"), "")], None)
     record.close()
@@ -225,12 +225,12 @@ def test_preparations_are_stored_with_the_class(tmp_path: Path, scenario: Scenar
     plan = LessonPlan.model_validate(
         {"scenario": NAME, "mode": "exam", "inject": [{"at": "1min", "do": "power-off SERVER_A"}]}
     )
-    kept = ClassRecord(str(tmp_path / "class.sqlite"))
-    find_or_begin_class(kept, [new_class(scenario, plan, "")], plan)
-    (prepared,) = kept.instructions()
+    record_kept = ClassRecord(str(tmp_path / "class.sqlite"))
+    find_or_begin_class(record_kept, [new_class(scenario, plan, "")], plan)
+    (prepared,) = record_kept.instructions()
     assert isinstance(prepared, ClassInstruction)
     assert (prepared.tick, prepared.kind, prepared.text) == (6000, "inject", "power-off SERVER_A")
-    kept.close()
+    record_kept.close()
 
 
 @pytest.mark.parametrize("url", ["nowhere://x", "/no/folder/class.sqlite", "sqlite:///"])
@@ -240,22 +240,24 @@ def test_an_unusable_database_is_reported(url: str) -> None:
 
 
 def test_answers_and_confidence_are_exported_as_a_table(tmp_path: Path) -> None:
-    asked = load_shipped_scenario("automatic-failover")
-    drill = Drill(asked)
+    asked_scenario = load_shipped_scenario("automatic-failover")
+    drill = Drill(asked_scenario)
     while not drill.open_questions():
         drill.advance_to(drill.tick + 100)
     question = drill.open_questions()[0].name
     drill.do(f"answer {question} 1 sure_percent=70")
-    kept = ClassRecord(str(tmp_path / "class.sqlite"))
-    kept.begin(new_class(asked, LessonPlan(scenario=asked.name, mode="practice"), ""))
+    record_kept = ClassRecord(str(tmp_path / "class.sqlite"))
+    record_kept.begin(
+        new_class(asked_scenario, LessonPlan(scenario=asked_scenario.name, mode="practice"), "")
+    )
     ann = Seat(name="Ann", token_hash="a")
-    kept.keep([ann], {})
-    kept.keep(
+    record_kept.keep([ann], {})
+    record_kept.keep(
         [], {ann.id: [LogEntry(1, drill.tick, drill.journal[-1].line_without_time, drill.state_hash(), 0)]}
     )
-    with zipfile.ZipFile(io.BytesIO(class_files.archive(kept))) as archive:
+    with zipfile.ZipFile(io.BytesIO(class_files.archive(record_kept))) as archive:
         rows = list(csv.DictReader(io.StringIO(archive.read("answers.csv").decode())))
-    kept.close()
+    record_kept.close()
     (row,) = [row for row in rows if row["name"] == question]
     assert (row["person"], row["choice"], row["sure_percent"], row["correct"]) == ("Ann", "1", "70.0", "")
 
@@ -268,11 +270,11 @@ def test_the_host_result_equals_that_of_the_full_drill(name: str, mode: str) -> 
     lines = sorted((item.tick, item.line_without_time) for item in drill.journal if item.verb != "hint")
     marks = [(tick, "") for tick in range(700, drill.tick, 700)]
     acts = [LogEntry(n, tick, line, "", 0) for n, (tick, line) in enumerate(sorted(lines + marks), 1)]
-    whole, quick = (LogReplay(scenario, scenario.seed, mode, whole) for whole in (True, False))
+    whole_replay, quick = (LogReplay(scenario, scenario.seed, mode, is_entire) for is_entire in (True, False))
     for act in acts:
-        whole.play([act])
+        whole_replay.play([act])
         quick.play([act])
-        assert quick.verdict() == whole.verdict(), act
+        assert quick.verdict() == whole_replay.verdict(), act
 
 
 @pytest.mark.parametrize("portions", [((0, 3), (1, 5)), ((2, 4), (0, 5)), ((0, 2), (3, 5)), ((0, 5), (0, 5))])
@@ -286,15 +288,15 @@ def test_repeated_entries_and_gaps_are_judged_once(
     monkeypatch.setattr(multiprocessing, "get_context", of_forks)
 
     async def judge_portions() -> tuple[LogVerdict, tuple[float, float]]:
-        found: asyncio.Future[LogVerdict] = asyncio.get_running_loop().create_future()
+        verdict_future: asyncio.Future[LogVerdict] = asyncio.get_running_loop().create_future()
         weighed: asyncio.Future[tuple[float, float]] = asyncio.get_running_loop().create_future()
 
         async def log_of(number: int) -> list[LogEntry]:
             return log[: portions[-1][1]]
 
         async def take(number: int, verdict: LogVerdict) -> None:
-            if not found.done():
-                found.set_result(verdict)
+            if not verdict_future.done():
+                verdict_future.set_result(verdict)
 
         def take_worth(number: int, t_s: float, points: float) -> None:
             if not weighed.done():
@@ -307,21 +309,21 @@ def test_repeated_entries_and_gaps_are_judged_once(
             judge.add(0, log[first:last])
         running = asyncio.create_task(judge.run(0))
         try:
-            return await asyncio.wait_for(found, 60), await asyncio.wait_for(weighed, 60)
+            return await asyncio.wait_for(verdict_future, 60), await asyncio.wait_for(weighed, 60)
         finally:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
             judge.close()
-            while any("ExecutorManager" in type(one).__name__ for one in threading.enumerate()):
+            while any("ExecutorManager" in type(thread).__name__ for thread in threading.enumerate()):
                 await asyncio.sleep(0.01)  # the host does not wait for its workers
 
     assert len(log) >= portions[-1][1]
     acts, run = log[: portions[-1][1]], LogReplay(scenario, scenario.seed, "practice")
     run.play(acts)
-    known = certificates.plans(run.drill)[:1]
+    known_plans = certificates.plans(run.drill)[:1]
     assert asyncio.run(judge_portions()) == (
         verdict(scenario, scenario.seed, "practice", acts),
-        (run.drill.world.t_s, compute_value(cast("SearchDrill", run.drill), known)),
+        (run.drill.world.t_s, compute_value(cast("SearchDrill", run.drill), known_plans)),
     )
 
 

@@ -50,10 +50,10 @@ def status(**other: object) -> dict[str, Any]:
 
 def read_log(host: HostProcess, name: str) -> list[tuple[int, int, str]]:
     record = ClassRecord(str(host.database), new=False)
-    (seat,) = [one.id for one in record.seats() if one.name == name]
-    found = [act[:3] for act in record.acts(seat)]
+    (seat,) = [seat_row.id for seat_row in record.seats() if seat_row.name == name]
+    acts_kept = [act[:3] for act in record.acts(seat)]
     record.close()
-    return found
+    return acts_kept
 
 
 def send_ignoring_end(seat: Stranger, *messages: object) -> None:
@@ -136,13 +136,16 @@ MALFORMED: dict[str, object] = {
 @pytest.mark.parametrize("name", MALFORMED)
 def test_malformed_message_ends_its_connection_alone(host: HostProcess, name: str) -> None:
     with Stranger(host.invited) as ann, Stranger(host.invited) as eve:
-        known = ann.asks(join(host.invited, "Ann", ANN), "welcome")["acknowledged"]
+        acknowledged = ann.asks(join(host.invited, "Ann", ANN), "welcome")["acknowledged"]
         eve.asks(join(host.invited, "Eve", EVE), "welcome")
         before = read_log(host, "Eve")
-        begun = time.monotonic()
+        start_s = time.monotonic()
         send_ignoring_end(eve, MALFORMED[name])
-        assert ann.asks(acts(entry(known + 1, 10 * known)), "acknowledged")["number"] == known + 1
-        assert time.monotonic() - begun < SLOW_S
+        assert (
+            ann.asks(acts(entry(acknowledged + 1, 10 * acknowledged)), "acknowledged")["number"]
+            == acknowledged + 1
+        )
+        assert time.monotonic() - start_s < SLOW_S
         assert eve.read_refusal(acts()) is not None
         assert read_log(host, "Eve") == before
 
@@ -168,22 +171,22 @@ def test_hostile_lines_of_one_seat_are_judged_and_the_others_too(host: HostProce
         verdict = bob.hears("result")["verdict"]
         assert (verdict["done"], verdict["last_act"]) == (1, "power-off SERVER_A")
     file = tmp_path / "class.zip"
-    done = run("class", "export", "--database", host.database, "--out", file)
-    assert done.returncode == 0, done.stderr
+    process = run("class", "export", "--database", host.database, "--out", file)
+    assert process.returncode == 0, process.stderr
     verified = run("class", "verify", file)
     assert "Traceback" not in verified.stderr
     assert any("Bob" in line and "matches its inputs" in line for line in verified.stdout.splitlines())
 
 
 def test_replayed_messages_count_once_and_only_for_their_own_seat(host: HostProcess) -> None:
-    sent = acts(entry(1, 100, "note mine"))
+    message = acts(entry(1, 100, "note mine"))
     with Stranger(host.invited) as cyd, Stranger(host.invited) as eve:
         cyd.asks(join(host.invited, "Cyd", "c" * 32), "welcome")
-        cyd.asks(sent, "acknowledged")
+        cyd.asks(message, "acknowledged")
         for _ in range(20):
-            assert cyd.asks(sent, "acknowledged")["number"] == 1
+            assert cyd.asks(message, "acknowledged")["number"] == 1
         eve.asks(join(host.invited, "Dee", "d" * 32), "welcome")
-        eve.asks(sent, "acknowledged")  # the recorded message is now sent by Dee instead of Cyd
+        eve.asks(message, "acknowledged")  # the recorded message is now sent by Dee instead of Cyd
         assert "is not the acknowledged one" in eve.read_refusal(acts(entry(1, 100, "note other")))
     assert read_log(host, "Cyd") == read_log(host, "Dee") == [(1, 100, "note mine")]
 
@@ -202,8 +205,8 @@ def test_nobody_gets_the_seat_of_another(host: HostProcess) -> None:
         for claim in claims:
             with Stranger(host.invited) as eve:
                 assert eve.read_refusal(claim())
-        with Stranger(host.invited) as other:
-            welcome = other.asks(join(host.invited, "Fay", "g" * 32), "welcome")
+        with Stranger(host.invited) as second_seat:
+            welcome = second_seat.asks(join(host.invited, "Fay", "g" * 32), "welcome")
             assert (welcome["name"], welcome["acknowledged"]) == ("Fay 2", 0)
         assert fay.asks(acts(entry(2, 200)), "acknowledged")["number"] == 2, "Fay is still connected"
 
@@ -219,9 +222,9 @@ def test_flood_of_one_seat_and_silent_readers_delay_no_other(host: HostProcess) 
         for number in range(1, 11):
             for turn in range(100):
                 eve.says(status(tick=turn, hand="?" if turn % 2 else None))
-            begun = time.monotonic()
+            start_s = time.monotonic()
             assert gus.asks(acts(entry(number, number)), "acknowledged")["number"] == number
-            slowest_s = max(slowest_s, time.monotonic() - begun)
+            slowest_s = max(slowest_s, time.monotonic() - start_s)
         assert slowest_s < SLOW_S
     for reader in readers:
         reader.__exit__()
@@ -246,9 +249,12 @@ FALSE_NAMES = {
 @pytest.mark.parametrize("name", FALSE_NAMES)
 def test_name_that_people_cannot_read_is_refused(host: HostProcess, name: str) -> None:
     with Stranger(host.invited) as ned, Stranger(host.invited) as eve:
-        known = ned.asks(join(host.invited, "Ned", "n" * 32), "welcome")["acknowledged"]
+        acknowledged = ned.asks(join(host.invited, "Ned", "n" * 32), "welcome")["acknowledged"]
         assert eve.read_refusal(join(host.invited, FALSE_NAMES[name], "0" * 32)) is not None
-        assert ned.asks(acts(entry(known + 1, known)), "acknowledged")["number"] == known + 1
+        assert (
+            ned.asks(acts(entry(acknowledged + 1, acknowledged)), "acknowledged")["number"]
+            == acknowledged + 1
+        )
     record = ClassRecord(str(host.database), new=False)
     assert FALSE_NAMES[name] not in [seat.name for seat in record.seats()]
     record.close()
@@ -288,12 +294,12 @@ def test_seats_that_never_read_delay_neither_instructor_nor_other_seats(host: Ho
             reader.says(join(host.invited, f"Deaf {number}", f"deaf-{number}-".ljust(32, "d")))
         slowest_s = 0.0
         for turn in range(SENT_LINES):
-            begun = time.monotonic()
+            start_s = time.monotonic()
             instructor.asks({"kind": "instruct", "what": "message", "text": "x" * LINE_MAX}, "done")
             assert len(tom.hears("instruction")["text"]) == LINE_MAX
             instructor.asks({"kind": ("freeze", "go")[turn % 2]}, "done")
             tom.hears("state")
-            slowest_s = max(slowest_s, time.monotonic() - begun)
+            slowest_s = max(slowest_s, time.monotonic() - start_s)
         assert slowest_s < SLOW_S / 2
     for reader in readers:
         reader.__exit__()
@@ -313,20 +319,20 @@ def test_welcome_is_the_first_message_while_the_class_is_steered(host: HostProce
 def test_half_open_and_raw_connections_delay_no_seat(host: HostProcess) -> None:
     address = (host.invited.host, host.invited.port)
     raw = [socket.create_connection(address) for _ in range(500)]
-    for number, one in enumerate(raw[:60]):
-        one.sendall((b"", b"\x16\x03\x01\x02\x00", b"GET / HTTP/1.1\r\n", b"\x00" * 2_000)[number % 4])
-    secure = [certificate.create_seat_context().wrap_socket(one) for one in raw[60:70]]
+    for number, sock in enumerate(raw[:60]):
+        sock.sendall((b"", b"\x16\x03\x01\x02\x00", b"GET / HTTP/1.1\r\n", b"\x00" * 2_000)[number % 4])
+    secure = [certificate.create_seat_context().wrap_socket(raw_socket) for raw_socket in raw[60:70]]
     for number, wrapped in enumerate(secure):
         wrapped.sendall(
             (b"GET / HTTP/1.1\r\n", b"POST /x HTTP/1.1\r\nContent-Length: 9\r\n\r\n", b"\x00\xff")[number % 3]
         )
-    begun = time.monotonic()
+    start_s = time.monotonic()
     with Stranger(host.invited) as hal:
-        known = hal.asks(join(host.invited, "Hal", "j" * 32), "welcome")["acknowledged"]
-        assert hal.asks(acts(entry(known + 1, 10)), "acknowledged")["number"] == known + 1
-    assert time.monotonic() - begun < SLOW_S
-    for one in (*secure, *raw):
-        one.close()
+        acknowledged = hal.asks(join(host.invited, "Hal", "j" * 32), "welcome")["acknowledged"]
+        assert hal.asks(acts(entry(acknowledged + 1, 10)), "acknowledged")["number"] == acknowledged + 1
+    assert time.monotonic() - start_s < SLOW_S
+    for sock in (*secure, *raw):
+        sock.close()
 
 
 def test_frames_in_pieces_are_limited_as_well(host: HostProcess) -> None:
@@ -359,10 +365,10 @@ def test_frames_in_pieces_are_limited_as_well(host: HostProcess) -> None:
 )
 def test_malformed_frames_disturb_no_seat(host: HostProcess, frame: bytes) -> None:
     with Stranger(host.invited) as mia:
-        known = mia.asks(join(host.invited, "Mia", "q" * 32), "welcome")["acknowledged"]
+        acknowledged = mia.asks(join(host.invited, "Mia", "q" * 32), "welcome")["acknowledged"]
         with (
-            socket.create_connection((host.invited.host, host.invited.port)) as plain,
-            certificate.create_seat_context().wrap_socket(plain) as wrapped,
+            socket.create_connection((host.invited.host, host.invited.port)) as plain_socket,
+            certificate.create_seat_context().wrap_socket(plain_socket) as wrapped,
         ):
             wrapped.sendall(
                 b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -370,9 +376,12 @@ def test_malformed_frames_disturb_no_seat(host: HostProcess, frame: bytes) -> No
             )
             assert wrapped.recv(200).startswith(b"HTTP/1.1 101")
             wrapped.sendall(frame)
-            begun = time.monotonic()
-            assert mia.asks(acts(entry(known + 1, known)), "acknowledged")["number"] == known + 1
-            assert time.monotonic() - begun < SLOW_S
+            start_s = time.monotonic()
+            assert (
+                mia.asks(acts(entry(acknowledged + 1, acknowledged)), "acknowledged")["number"]
+                == acknowledged + 1
+            )
+            assert time.monotonic() - start_s < SLOW_S
 
 
 def test_a_token_that_joins_many_times_at_once_is_one_seat(host: HostProcess) -> None:

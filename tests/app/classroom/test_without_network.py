@@ -63,23 +63,26 @@ def play(assignment: Invitation | SeatAssignment, name: str, script: list[str]) 
 
 def console(folder: Path, *lines: str) -> list[dict[str, Any]]:
     """Return the host's replies to an instructor who types *lines*, without the board."""
-    done = run("class", "console", "--database", folder / "class.sqlite", lines="\n".join(lines))
-    assert done.returncode == 0, done.stderr
-    return [said for said in map(json.loads, done.stdout.splitlines()) if said["kind"] != "board"]
+    process = run("class", "console", "--database", folder / "class.sqlite", lines="\n".join(lines))
+    assert process.returncode == 0, process.stderr
+    return [reply for reply in map(json.loads, process.stdout.splitlines()) if reply["kind"] != "board"]
 
 
 def order_replies(replies: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Sort refusals of the console itself, which arrive before the host's answers, to the end."""
-    return sorted(replies, key=lambda one: one["of"] != "hand_in")
+    return sorted(replies, key=lambda reply: reply["of"] != "hand_in")
 
 
 def verdicts(folder: Path, tmp_path: Path) -> dict[str, Any]:
     """Return the exported board by seat name."""
-    found = tmp_path / "board.json"
+    board_file = tmp_path / "board.json"
     database = ["--database", str(folder / "class.sqlite")]
     assert cli.main(["class", "export", "--out", str(tmp_path / "class.zip"), *database], lambda _: 0) == 0
-    assert cli.main(["class", "verify", str(tmp_path / "class.zip"), "--json", str(found)], lambda _: 0) == 0
-    return {one["name"]: one["verdict"] for one in json.loads(found.read_text())}
+    assert (
+        cli.main(["class", "verify", str(tmp_path / "class.zip"), "--json", str(board_file)], lambda _: 0)
+        == 0
+    )
+    return {row["name"]: row["verdict"] for row in json.loads(board_file.read_text())}
 
 
 @pytest.fixture
@@ -97,15 +100,17 @@ def test_ten_seats_by_file_give_the_same_board_as_ten_over_the_network(
         assert by_network.has_host
         assert by_network.left == 0
         by_file.append(play(read_handout(seat_file), f"file {n}", script))
-    assert not any(one.has_host for one in by_file)
-    lines = [f"hand in {one.file}" for one in by_file]
-    told = console(folder, *lines, lines[0])  # a log that is handed in twice counts once
-    assert [said["kind"] for said in told] == ["done"] * (len(SCRIPTS) + 1)
+    assert not any(row.has_host for row in by_file)
+    lines = [f"hand in {row.file}" for row in by_file]
+    replies = console(folder, *lines, lines[0])  # a log that is handed in twice counts once
+    assert [reply["kind"] for reply in replies] == ["done"] * (len(SCRIPTS) + 1)
     board = verdicts(folder, tmp_path)
     assert len(board) == 2 * len(SCRIPTS)
     for n in range(len(SCRIPTS)):
         assert board[f"file {n}"] == board[f"network {n}"]
-    assert len({str(found) for found in board.values()}) == len(SCRIPTS), "each has done something else"
+    assert len({str(seat_verdict) for seat_verdict in board.values()}) == len(SCRIPTS), (
+        "each has done something else"
+    )
 
 
 @pytest.mark.usefixtures("profile")
@@ -114,15 +119,15 @@ def test_a_seat_that_lost_the_network_hands_in_the_rest_by_file(
 ) -> None:
     attended = play(host.invited, "Ann", SCRIPTS[0])
     record = ClassRecord(str(folder / "class.sqlite"), new=False)
-    (seat,) = [one for one in record.seats() if one.name == "Ann"]
-    known = record.acts(seat.id)
+    (seat,) = [seat_row for seat_row in record.seats() if seat_row.name == "Ann"]
+    known_acts = record.acts(seat.id)
     drill = Drill(load_shipped_scenario(NAME))  # inputs since then, which the host has not received
-    drill.advance_to(known[-1].tick + 500)
-    more = tmp_path / "more.seat"
-    last = json.dumps([known[-1].number + 1, drill.tick, "", "", 0])
-    more.write_text(Path(attended.file).read_text() + last + "\n")
-    assert [said["kind"] for said in console(folder, f"hand in {more}")] == ["done"]
-    assert len(record.acts(seat.id)) == len(known) + 1
+    drill.advance_to(known_acts[-1].tick + 500)
+    second_file = tmp_path / "more.seat"
+    last = json.dumps([known_acts[-1].number + 1, drill.tick, "", "", 0])
+    second_file.write_text(Path(attended.file).read_text() + last + "\n")
+    assert [reply["kind"] for reply in console(folder, f"hand in {second_file}")] == ["done"]
+    assert len(record.acts(seat.id)) == len(known_acts) + 1
     record.close()
 
 
@@ -132,13 +137,13 @@ def test_a_file_that_is_not_a_log_of_this_class_is_refused(
 ) -> None:
     honest = Path(play(read_handout(seat_file), "Eve", SCRIPTS[1]).file)
     head, *log = honest.read_text().splitlines()
-    given = json.loads(head)
+    header = json.loads(head)
 
     rewritten = json.loads(log[0])
     rewritten[2] = "note another"
     forged = {
-        "another scenario, seed or mode": ({"seed": given["seed"] + 1}, log),
-        "belongs to another scenario, seed or mode": ({"text": given["text"] + "\n# easier"}, log),
+        "another scenario, seed or mode": ({"seed": header["seed"] + 1}, log),
+        "belongs to another scenario, seed or mode": ({"text": header["text"] + "\n# easier"}, log),
         "scenario, seed or mode": ({"mode": "lab"}, log),
         "belongs to another person than": ({"seat": 1, "name": "Zoe"}, log),
         "input 1": ({}, [json.dumps(rewritten), *log[1:]]),
@@ -146,13 +151,15 @@ def test_a_file_that_is_not_a_log_of_this_class_is_refused(
     lines = [f"hand in {honest}"]
     for place, (changed, acts) in enumerate(forged.values()):
         file = tmp_path / f"{place}.seat"
-        file.write_text("\n".join([json.dumps({**given, **changed}), *acts, ""]))
+        file.write_text("\n".join([json.dumps({**header, **changed}), *acts, ""]))
         lines.append(f"hand in {file}")
-    done, *said = order_replies(console(folder, *lines, f"hand in {seat_file}", "hand in /no/such.seat"))
-    assert done["kind"] == "done"
-    for why, one in zip((*forged, "handed out", "cannot be read"), said, strict=True):
-        assert one["kind"] == "refused"
-        assert why in one["text"]
+    done_reply, *other_replies = order_replies(
+        console(folder, *lines, f"hand in {seat_file}", "hand in /no/such.seat")
+    )
+    assert done_reply["kind"] == "done"
+    for reason, reply in zip((*forged, "handed out", "cannot be read"), other_replies, strict=True):
+        assert reply["kind"] == "refused"
+        assert reason in reply["text"]
     with pytest.raises(InvalidSeatLogError, match="Hand it in"):
         read_handout(honest)
 
@@ -165,6 +172,6 @@ def test_the_command_plays_without_a_network_and_prints_the_path_of_the_log(
     inputs.write_text("\n".join(SCRIPTS[2]))
     words = ["class", "join", str(seat_file), "--name", "Bo", "--inputs", str(inputs)]
     assert cli.main(words, lambda _: 0) == 0
-    said = capsys.readouterr().out
-    assert "hand in " in said
-    assert Path(said.split("hand in ")[1].strip()).is_file()
+    output = capsys.readouterr().out
+    assert "hand in " in output
+    assert Path(output.split("hand in ")[1].strip()).is_file()

@@ -32,12 +32,12 @@ def test_every_figure_is_a_ratio_to_a_named_reference() -> None:
     assert max(map(len, names)) <= bench.NAME_LETTERS
     assert len(set(names)) == len(names)
     for figure in figures:
-        told: dict[str, Any] = figure.as_json()
-        assert set(told) == {"name", "value", "unit", "against", "ratio"}
-        assert told["against"]
-        assert told["ratio"] > 0
-        assert told["value"] > 0
-        json.dumps(told, allow_nan=False)
+        record: dict[str, Any] = figure.as_json()
+        assert set(record) == {"name", "value", "unit", "against", "ratio"}
+        assert record["against"]
+        assert record["ratio"] > 0
+        assert record["value"] > 0
+        json.dumps(record, allow_nan=False)
     text = " ".join(names)
     for part in (
         "engine, 1 databases",
@@ -57,6 +57,6 @@ def test_every_figure_is_a_ratio_to_a_named_reference() -> None:
 def test_a_missing_simpy_package_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tests.simpy_models", None)
     of_simpy = (figure for figure in bench.bench_rows() if figure.name.startswith("SimPy"))
-    told = list(islice(of_simpy, len(bench.DATABASES)))
-    assert len(told) == len(bench.DATABASES)
-    assert all(figure.value == bench.NO_SIMPY and figure.ratio is None for figure in told)
+    figures = list(islice(of_simpy, len(bench.DATABASES)))
+    assert len(figures) == len(bench.DATABASES)
+    assert all(figure.value == bench.NO_SIMPY and figure.ratio is None for figure in figures)

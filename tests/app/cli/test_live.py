@@ -30,36 +30,36 @@ def run(*arguments: str, lines: str = "") -> subprocess.CompletedProcess[str]:
 def test_lines_are_applied_on_arrival_and_time_follows_the_clock(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     before = time.perf_counter()
-    told = run(
+    printed = run(
         "--speed", "30", "--until", "60", "--json", str(file), lines="power-off SERVER_A\nmend the moon\n"
     )
     assert time.perf_counter() - before >= 60 / 30
-    assert told.returncode == 0, told.stderr
-    assert "SERVER_A" in told.stdout
-    assert "There is no name 'the'" in told.stdout
+    assert printed.returncode == 0, printed.stderr
+    assert "SERVER_A" in printed.stdout
+    assert "There is no name 'the'" in printed.stdout
     report = json.loads(file.read_text())
     assert report["ended_at_s"] >= 60.0
     assert [failover["to_server"] for failover in report["failovers"]] == ["SERVER_B"]
 
 
 def test_a_run_without_an_end_ends_with_its_input() -> None:
-    told = run("--speed", "1", "--json", "-", lines="cut SERVER_A SERVER_B\n")
-    assert told.returncode == 0, told.stderr
-    assert json.loads(told.stdout)["ended_at_s"] < 60.0
-    assert "SERVER_B" in told.stderr
+    report = run("--speed", "1", "--json", "-", lines="cut SERVER_A SERVER_B\n")
+    assert report.returncode == 0, report.stderr
+    assert json.loads(report.stdout)["ended_at_s"] < 60.0
+    assert "SERVER_B" in report.stderr
 
 
 @pytest.mark.slow
 def test_an_unreachable_speed_is_refused() -> None:
-    told = run("--speed", "100000")
-    assert told.returncode == 2
-    assert "0.1 to 1000" in told.stderr
+    report = run("--speed", "100000")
+    assert report.returncode == 2
+    assert "0.1 to 1000" in report.stderr
 
 
 def test_a_question_without_an_answering_line_ends_the_run() -> None:
     scenario = load_scenario(scenario_files.find("lab").text + ASKING, "lab.toml")
     drill = Drill(scenario, mode=DrillMode.GUIDED)  # free play asks no questions
-    shown: list[str] = []
-    live(drill, 1000.0, 60.0, io.StringIO(""), shown.append)
+    lines: list[str] = []
+    live(drill, 1000.0, 60.0, io.StringIO(""), lines.append)
     assert drill.world.t_s == 5.0
-    assert any("Who serves Sales now?" in line for line in shown)
+    assert any("Who serves Sales now?" in line for line in lines)

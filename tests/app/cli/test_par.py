@@ -27,15 +27,15 @@ from tests.engine.drill import texts
 def test_two_processes_find_the_same_as_one() -> None:
     small = texts.small(('length = "5min"', 'length = "2min"'))
     rules: dict[str, Any] = {"actions_max": 2, "points_max": 3}
-    one = ParSearch(small, small.seed, **rules)
+    first_search = ParSearch(small, small.seed, **rules)
     with distribute_search(small, small.seed, 2) as spread:
         two = ParSearch(small, small.seed, spread=spread, **rules)
-        for search in (one, two):
+        for search in (first_search, two):
             for _ in search.steps():
                 pass
             assert search.complete
-    assert one.plans == two.plans
-    assert (one.best, one.nodes) == (two.best, two.nodes)
+    assert first_search.plans == two.plans
+    assert (first_search.best, first_search.nodes) == (two.best, two.nodes)
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_results_are_printed_at_once_when_the_time_is_over(
 ) -> None:
     """After the time limit, only the reference, a run without inputs and complete runs for the hashes are played."""
     small = texts.small()
-    ended: list[SearchPlan] = []
-    come_to = Trials.finish_plan
+    plans: list[SearchPlan] = []
+    finish_plan = Trials.finish_plan
 
     def count_rollout(trials: Trials, run: SearchDrill, rules: Rules) -> SearchPlan:
-        if is_interrupted and not ended:
+        if is_interrupted and not plans:
             signal.raise_signal(signal.SIGINT)
-        ended.append(come_to(trials, run, rules))
-        return ended[-1]
+        plans.append(finish_plan(trials, run, rules))
+        return plans[-1]
 
     def fail_if_called(*_: object) -> float:
         raise AssertionError("there is no time for it")
@@ -98,14 +98,18 @@ def test_results_are_printed_at_once_when_the_time_is_over(
     monkeypatch.setattr(Trials, "finish_plan", count_rollout)
     monkeypatch.setattr(CertificateBuilder, "_score_delayed", fail_if_called)
     monkeypatch.setattr("engine.drill.par.multi_seed.play_reactions", fail_if_called)
-    found = par._search_certificate(small, small.seed, 3600.0 if is_interrupted else 0.0, None)
-    assert len(ended) == 2
-    assert found["nodes"] == 2
-    assert found["par"]["score"] == require(found["reference"]["score"]) > found["idle"]["score"]
-    assert found["point_of_no_return_s"] == float(require(found["last_chance"])[0].split()[0])
-    assert found["curve"]["best"] == [found["par"]["score"], found["idle"]["score"]]
-    assert found["safest"] is None
-    assert found["luck"]["seeds"] == 0
+    certificate = par._search_certificate(small, small.seed, 3600.0 if is_interrupted else 0.0, None)
+    assert len(plans) == 2
+    assert certificate["nodes"] == 2
+    assert (
+        certificate["par"]["score"]
+        == require(certificate["reference"]["score"])
+        > certificate["idle"]["score"]
+    )
+    assert certificate["point_of_no_return_s"] == float(require(certificate["last_chance"])[0].split()[0])
+    assert certificate["curve"]["best"] == [certificate["par"]["score"], certificate["idle"]["score"]]
+    assert certificate["safest"] is None
+    assert certificate["luck"]["seeds"] == 0
 
 
 def test_problems_of_a_drill_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,20 +118,22 @@ def test_problems_of_a_drill_are_reported(tmp_path: Path, capsys: pytest.Capture
         '[[rubric]]\nkind = "exposed"\nname = "Time unprotected"\npoints = 20\n'
         'target = "100s"\nlimit = "200s"\nbetter = "Sooner."\n\n'
     )
-    late = (("+5 power-on", "+150 power-on"), ("points = 40", "points = 20"))
+    replacements = (("+5 power-on", "+150 power-on"), ("points = 40", "points = 20"))
     file.write_text(
-        texts.change_text(*late, ('[[rubric]]\nkind = "downtime"', f'{exposed}[[rubric]]\nkind = "downtime"'))
+        texts.change_text(
+            *replacements, ('[[rubric]]\nkind = "downtime"', f'{exposed}[[rubric]]\nkind = "downtime"')
+        )
     )
-    known = tmp_path / "known.json"
+    certificate_file = tmp_path / "known.json"
     arguments = ["par", str(file), "--seconds", "0", "--json"]
-    assert cli.main([*arguments, str(known)], lambda scenario: 9) == AS_ASKED
-    found = json.loads(known.read_text())
+    assert cli.main([*arguments, str(certificate_file)], lambda scenario: 9) == AS_ASKED
+    document = json.loads(certificate_file.read_text())
     assert capsys.readouterr().err == ""
-    found["shortest"] = ["40 power-on SERVER_A"]
-    known.write_text(json.dumps(found))
-    assert cli.main([*arguments, "-", "--from", str(known)], lambda scenario: 9) == AS_ASKED
-    out, err = capsys.readouterr()
-    assert json.loads(out)["par"] == {"score": 100.0, "plan": ["40 power-on SERVER_A"]}
+    document["shortest"] = ["40 power-on SERVER_A"]
+    certificate_file.write_text(json.dumps(document))
+    assert cli.main([*arguments, "-", "--from", str(certificate_file)], lambda scenario: 9) == AS_ASKED
+    output, err = capsys.readouterr()
+    assert json.loads(output)["par"] == {"score": 100.0, "plan": ["40 power-on SERVER_A"]}
     assert f"{file}:1:1: the reference solution earns 80 points" in err
 
 

@@ -25,9 +25,9 @@ def _call(*arguments: str) -> int:
 @pytest.mark.slow
 def test_one_worker_and_two_print_the_same_table() -> None:
     jobs = sweep.jobs_of([texts.small()], ["reference", "idle"], range(1, 4))
-    one, two = (sweep.outcomes_of(jobs, workers=workers) for workers in (1, 2))
-    assert one == two
-    assert [(each.player, each.seed) for each in one] == [job[2:] for job in jobs]
+    first_outcomes, two = (sweep.outcomes_of(jobs, workers=workers) for workers in (1, 2))
+    assert first_outcomes == two
+    assert [(outcome.player, outcome.seed) for outcome in first_outcomes] == [job[2:] for job in jobs]
 
 
 def test_rows_and_runs_are_written_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,28 +35,28 @@ def test_rows_and_runs_are_written_as_json(tmp_path: Path, monkeypatch: pytest.M
     small, file = tmp_path / "small.toml", tmp_path / "sweep.json"
     small.write_text(texts.SMALL)
     assert _call(str(small), "--seeds", "3-4", "--players", "idle,worst", "--json", str(file)) == AS_ASKED
-    found = json.loads(file.read_text())
-    assert [(row["player"], row["runs"]) for row in found["rows"]] == [("idle", 2), ("worst", 2)]
-    assert [run["seed"] for run in found["runs"]] == [3, 4, 3, 4]
+    document = json.loads(file.read_text())
+    assert [(row["player"], row["runs"]) for row in document["rows"]] == [("idle", 2), ("worst", 2)]
+    assert [run["seed"] for run in document["runs"]] == [3, 4, 3, 4]
 
 
 def test_ctrl_c_keeps_finished_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    done = sweep.play_job
+    played_job = sweep.play_job
 
     def play_job(job: sweep.Job) -> RunOutcome:
         if job[-1] == 4:
             signal.raise_signal(signal.SIGINT)
-        return done(job)
+        return played_job(job)
 
     monkeypatch.setattr(sweep, "play_job", play_job)
     small = tmp_path / "small.toml"
     small.write_text(texts.SMALL)
     assert _call(str(small), "--seeds", "3-999", "--players", "idle", "--json", "-") == INTERRUPTED
-    out, err = capsys.readouterr()
-    assert [run["seed"] for run in json.loads(out)["runs"]] == [3, 4]
+    output, err = capsys.readouterr()
+    assert [run["seed"] for run in json.loads(output)["runs"]] == [3, 4]
     assert err == "ended after 2 of 997 runs\n"
 
 
@@ -66,14 +66,16 @@ def test_the_share_of_quick_failovers_is_printed_and_drawn(
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     small, file = tmp_path / "small.toml", tmp_path / "sweep.svg"
     small.write_text(texts.SMALL)
-    given = ("--seeds", "3-5", "--within", "failover_s=10", "--plot", str(file))
-    assert _call(str(small), *given) == AS_ASKED
+    options = ("--seeds", "3-5", "--within", "failover_s=10", "--plot", str(file))
+    assert _call(str(small), *options) == AS_ASKED
     assert (
         "small, reference: failover_s at most 10 in 3 of 3 runs that have it (100.0%; 95% sure: 43.9% to 100.0%)"
         in (capsys.readouterr().out)
     )
-    drawn = ElementTree.fromstring(file.read_text())
-    assert "small, reference (3)" in [each.text for each in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    svg_root = ElementTree.fromstring(file.read_text())
+    assert "small, reference (3)" in [
+        element.text for element in svg_root.iter("{http://www.w3.org/2000/svg}text")
+    ]
 
 
 @pytest.mark.parametrize(("text", "expected"), [("7", range(7, 8)), ("1-50", range(1, 51))])
@@ -145,11 +147,11 @@ def test_duplicate_arguments_are_played_once(
 ) -> None:
     """Repeated runs are identical and would make the statistics look more certain than they are."""
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    small, other = tmp_path / "small.toml", tmp_path / "b" / "small.toml"
-    other.parent.mkdir()
+    small, other_file = tmp_path / "small.toml", tmp_path / "b" / "small.toml"
+    other_file.parent.mkdir()
     small.write_text(texts.SMALL)
-    other.write_text(texts.change_text(("+5 power-on", "+50 power-on")))
+    other_file.write_text(texts.change_text(("+5 power-on", "+50 power-on")))
     assert _call(str(small), str(small), "--seeds", "3", "--players", "idle,idle", "--json", "-") == AS_ASKED
     assert [row["runs"] for row in json.loads(capsys.readouterr().out)["rows"]] == [1]
-    assert _call(str(small), str(other), "--seeds", "3") == UNUSABLE
+    assert _call(str(small), str(other_file), "--seeds", "3") == UNUSABLE
     assert "two different scenarios are called small" in capsys.readouterr().err

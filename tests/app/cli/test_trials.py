@@ -73,13 +73,15 @@ def test_results_do_not_depend_on_the_distribution_of_work(
     crew = SearchProcesses(
         small, small.seed, [HelperProcess(executor, cluster=cluster) for executor in executors]
     )
-    found = complete_search(ParSearch(small, small.seed, spread=crew.spread, **RULES))
-    assert found.plans == local_search.plans
-    assert (found.best, found.nodes) == (local_search.best, local_search.nodes)
+    search_result = complete_search(ParSearch(small, small.seed, spread=crew.spread, **RULES))
+    assert search_result.plans == local_search.plans
+    assert (search_result.best, search_result.nodes) == (local_search.best, local_search.nodes)
     assert all(len(executor.news) > 5 for executor in executors), "each had its share"
     if not cluster:
-        told = [sum(executor.news) for executor in executors]
-        assert all(0 < states <= len(found._known) for states in told), "of each state once at most"
+        news_counts = [sum(executor.news) for executor in executors]
+        assert all(0 < states <= len(search_result._known) for states in news_counts), (
+            "of each state once at most"
+        )
 
 
 def test_ctrl_c_reaches_only_the_searching_process(small: Scenario) -> None:
@@ -100,15 +102,15 @@ def test_ctrl_c_reaches_only_the_searching_process(small: Scenario) -> None:
 def test_portions_of_a_decision_cover_it_completely(small: Scenario) -> None:
     trials, rules = Trials(small, small.seed), Rules(actions_max=2)
     decision = Decision((), 3000)
-    whole = list(trials.try_neighbors(decision, rules))
-    assert len([trial for trial in whole if trial is not None]) > 7
-    assert len(whole) == trials.count_neighbors(decision, rules)
+    neighbors = list(trials.try_neighbors(decision, rules))
+    assert len([trial for trial in neighbors if trial is not None]) > 7
+    assert len(neighbors) == trials.count_neighbors(decision, rules)
     for parts in (2, 7, 64):
         assert [
             trial
             for part in range(parts)
             for trial in trials.try_neighbors(decision, rules, (), (part, parts))
-        ] == whole
+        ] == neighbors
 
 
 def test_only_a_search_in_one_process_skips_known_states(small: Scenario) -> None:
@@ -119,5 +121,5 @@ def test_only_a_search_in_one_process_skips_known_states(small: Scenario) -> Non
     )
     assert len(first) == len(second) == len(third) > 7
     assert not fourth
-    known = [trial.state for trial in first]
-    assert not trials_at("told", drill, rules, known, decision, ALL_NEIGHBORS, False)
+    known_states = [trial.state for trial in first]
+    assert not trials_at("told", drill, rules, known_states, decision, ALL_NEIGHBORS, False)

@@ -20,9 +20,9 @@ from app.cli.waits import (
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Replace the clock: its reading is the first number of the list."""
-    now = [100.0]
-    monkeypatch.setattr("time.monotonic", lambda: now[0])
-    return now
+    clock = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    return clock
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
@@ -77,10 +77,10 @@ def keyboard_interrupts() -> Iterator[None]:
 @pytest.mark.usefixtures("keyboard_interrupts")
 def test_the_first_ctrl_c_requests_the_end_and_the_second_forces_it() -> None:
     before = signal.getsignal(signal.SIGINT)
-    with stoppable() as stopped:
-        assert not stopped()
+    with stoppable() as stop:
+        assert not stop()
         signal.raise_signal(signal.SIGINT)
-        assert stopped()
+        assert stop()
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before

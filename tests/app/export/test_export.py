@@ -37,7 +37,7 @@ EVIL = '</code><script>alert("x")</script> & */ GO\n    -- =1+1'
 @pytest.fixture(scope="module")
 def source() -> ExportSource:
     """Return a drill with a refused command, a hint, a note with special characters, and a late repair."""
-    taken = Drill(load_shipped_scenario("automatic-failover"))
+    drill = Drill(load_shipped_scenario("automatic-failover"))
     for at_s, line in (
         (30, "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER"),
         (70, "sql SERVER_B#2 SELECT name\n    FROM sys.databases\n    WHERE 1 = 1"),
@@ -45,10 +45,10 @@ def source() -> ExportSource:
         (120, f"note {EVIL}"),
         (300, "power-on SERVER_A"),
     ):
-        run(taken, at_s)
-        taken.do(line)
-    taken.advance_to(taken.end_tick or 0)
-    return replace(source_of(taken), account=run_to_completion(build_account(taken)))
+        run(drill, at_s)
+        drill.do(line)
+    drill.advance_to(drill.end_tick or 0)
+    return replace(source_of(drill), account=run_to_completion(build_account(drill)))
 
 
 class Checker(HTMLParser):
@@ -88,48 +88,50 @@ def check_html(text: str) -> Checker:
 
 def test_the_page_is_self_contained(source: ExportSource) -> None:
     text = page(source)
-    found = check_html(text)
-    assert (found.wrong, found.open) == ([], [])
-    assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in found.tags}
-    assert all((attrs.get("href") or "#").startswith("#") for _, attrs in found.tags)
+    problems = check_html(text)
+    assert (problems.wrong, problems.open) == ([], [])
+    assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in problems.tags}
+    assert all((attrs.get("href") or "#").startswith("#") for _, attrs in problems.tags)
     assert not re.search(r"url\((?!#)|@import|https?://(?!www\.w3\.org/2000/svg)", text)
     assert "default-src 'none'" in text
     assert page(source) == text
 
 
 def test_the_page_is_readable_by_a_screen_reader(source: ExportSource) -> None:
-    found = check_html(page(source))
-    tags = dict(found.tags)
+    problems = check_html(page(source))
+    tags = dict(problems.tags)
     assert tags["html"]["lang"] == "en"
-    assert sum(tag == "h1" for tag, _ in found.tags) == 1
-    assert all(attrs.get("scope") == "col" for tag, attrs in found.tags if tag == "th")
-    assert sum(tag == "caption" for tag, _ in found.tags) == sum(tag == "table" for tag, _ in found.tags)
+    assert sum(tag == "h1" for tag, _ in problems.tags) == 1
+    assert all(attrs.get("scope") == "col" for tag, attrs in problems.tags if tag == "th")
+    assert sum(tag == "caption" for tag, _ in problems.tags) == sum(
+        tag == "table" for tag, _ in problems.tags
+    )
     assert tags["svg"]["role"] == "img"
-    anchors = {attrs["href"] for tag, attrs in found.tags if tag == "a"}
-    assert anchors <= {f"#{attrs['id']}" for _, attrs in found.tags if "id" in attrs}
+    anchors = {attrs["href"] for tag, attrs in problems.tags if tag == "a"}
+    assert anchors <= {f"#{attrs['id']}" for _, attrs in problems.tags if "id" in attrs}
 
 
 def test_the_page_shows_the_reachable_score(source: ExportSource) -> None:
     """The chart has an axis, a legend, and a number for each input and wait, which a table explains."""
     refused = list_refused(source.report)
     assert refused, "a command of this run is refused"
-    drawn = curve_svg.draw(require(source.account), {}, refused)
-    assert re.search(r"<text [^>]*>75</text>", drawn), "points to the left"
-    assert re.search(r"<text [^>]*>5:00</text>", drawn), "times below"
-    assert ">blunder: 15 or more</text>" in drawn
-    assert "point of no return" not in drawn, "all goals were reached"
+    svg_text = curve_svg.draw(require(source.account), {}, refused)
+    assert re.search(r"<text [^>]*>75</text>", svg_text), "points to the left"
+    assert re.search(r"<text [^>]*>5:00</text>", svg_text), "times below"
+    assert ">blunder: 15 or more</text>" in svg_text
+    assert "point of no return" not in svg_text, "all goals were reached"
     moves = find_stops(require(source.account))
-    numbers = re.findall(r'font-weight="bold">(\d+)</text>', drawn)
+    numbers = re.findall(r'font-weight="bold">(\d+)</text>', svg_text)
     verbs = ["sql", "sql", "hint", "note", "power-on"]
     assert [move.line.partition(" ")[0] for move in moves if move.line] == verbs
     assert {str(n) for n, move in enumerate(moves, 1) if move.regret >= 0.5} <= set(numbers)
-    assert drawn.count("<circle") == len(verbs)
-    shown = page(source)
-    assert drawn in shown
-    assert shown.index("Compared with the best possible") < shown.index("Score by rule")
+    assert svg_text.count("<circle") == len(verbs)
+    page_text = page(source)
+    assert svg_text in page_text
+    assert page_text.index("Compared with the best possible") < page_text.index("Score by rule")
     for number, move in enumerate(moves, 1):
         row = f"<tr><td>{number}</td><td>{body.escape_text(format_move(move, {}, None, refused))}</td><td>"
-        assert row + TONES[move.label][0] in shown
+        assert row + TONES[move.label][0] in page_text
     assert "Compared with the best possible" not in page(replace(source, account=None))
 
 
@@ -139,13 +141,13 @@ def test_a_last_chance_is_drawn_and_described(source: ExportSource) -> None:
         RunSegment(0, 1000, "", 100.0, 100.0, "best"),
         RunSegment(1000, 9000, "", 100.0, 60.0, "blunder"),
     )
-    found = Account(moves, 50.0, chance)
-    assert "point of no return 0:10.0</text>" in curve_svg.draw(found, {})
-    told = dict(body.annex(replace(source, account=found), "THE CURVE"))
-    said = told["Compared with the best possible"]
-    assert "Last chance: SERVER_A ▸ Power on." in said
-    assert "these steps no longer meet “It serves” by 1:00." in said
-    assert "THE CURVE" in said
+    account = Account(moves, 50.0, chance)
+    assert "point of no return 0:10.0</text>" in curve_svg.draw(account, {})
+    sections = dict(body.annex(replace(source, account=account), "THE CURVE"))
+    comparison = sections["Compared with the best possible"]
+    assert "Last chance: SERVER_A ▸ Power on." in comparison
+    assert "these steps no longer meet “It serves” by 1:00." in comparison
+    assert "THE CURVE" in comparison
 
 
 def test_foreign_texts_are_escaped(source: ExportSource) -> None:
@@ -183,20 +185,20 @@ def test_the_page_contains_the_results_of_the_review(source: ExportSource) -> No
 
 
 def test_questions_are_listed(source: ExportSource) -> None:
-    taken = run(asking(), 21)
-    taken.do("answer next 2")
-    run(taken, 300)
-    text = page(source_of(taken))
+    asked_drill = run(asking(), 21)
+    asked_drill.do("answer next 2")
+    run(asked_drill, 300)
+    text = page(source_of(asked_drill))
     assert "Sales waits for SERVER_A." in text
     assert "The mirror was in step and sees the witness." in text
 
 
 def test_the_exported_page_of_free_play_shows_no_points() -> None:
-    taken = run(drill(text=FREE), 20)
-    taken.do("power-off SERVER_A")
-    run(taken, 60)
-    taken.finish()
-    text = page(source_of(taken))
+    free_drill = run(drill(text=FREE), 20)
+    free_drill.do("power-off SERVER_A")
+    run(free_drill, 60)
+    free_drill.finish()
+    text = page(source_of(free_drill))
     assert "Free play, no points" in text
     assert check_html(text).open == []
 
@@ -221,19 +223,21 @@ def test_exported_tables_can_be_read_back(source: ExportSource) -> None:
     assert [row["name"] for row in tables["score.csv"]] == [
         i["name"] for i in source.report["score"]["items"]
     ]
-    worth = tables["worth.csv"]
-    assert [row["act"] for row in worth if row["act"] != "waiting"][-1] == "power-on SERVER_A"
-    assert float(worth[-1]["reachable_after"]) == source.report["score"]["total"]
+    value_rows = tables["worth.csv"]
+    assert [row["act"] for row in value_rows if row["act"] != "waiting"][-1] == "power-on SERVER_A"
+    assert float(value_rows[-1]["reachable_after"]) == source.report["score"]["total"]
     readings = tables["readings.csv"]
     assert len(readings) == len(source.report["readings"]["t_s"])
     assert float(readings[10]["send_queue_kb"]) == source.report["readings"]["send_queue_kb"][10]
 
 
 def test_no_exported_text_is_a_spreadsheet_formula() -> None:
-    taken = run(drill(), 5)
-    taken.do("note =HYPERLINK(1)")
+    played_drill = run(drill(), 5)
+    played_drill.do("note =HYPERLINK(1)")
     (row,) = [
-        r for r in csv.DictReader(io.StringIO(sheets(source_of(taken))["events.csv"])) if r["kind"] == "note"
+        r
+        for r in csv.DictReader(io.StringIO(sheets(source_of(played_drill))["events.csv"]))
+        if r["kind"] == "note"
     ]
     assert row["text"] == "'=HYPERLINK(1)"
 
@@ -280,16 +284,16 @@ def test_the_pdf_has_one_page_and_an_annex(name: str, tmp_path: Path) -> None:
 
     from app.export import pdf
 
-    taken = play_idle(scenario_files.find(name).load())
+    idle_drill = play_idle(scenario_files.find(name).load())
     file = tmp_path / "debrief.pdf"
-    pages = pdf.write_pdf(source_of(taken), file)
+    pages = pdf.write_pdf(source_of(idle_drill), file)
     data = file.read_bytes()
     assert data.startswith(b"%PDF-")
     assert len(re.findall(rb"/Type\s*/Page\b", data)) == pages > 2
     writer = QPdfWriter(str(tmp_path / "other.pdf"))
     writer.setResolution(pdf.DOTS_PER_INCH)
     writer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
-    assert pdf._first_page(source_of(taken), writer).pageCount() == 1
+    assert pdf._first_page(source_of(idle_drill), writer).pageCount() == 1
 
 
 def test_an_unwritable_file_is_reported(qtbot: QtBot, tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ RUNS = [RunOutcome("small", "reference", seed, float(seed), seed > 2, 4.0, None,
 
 
 def test_the_picture_has_a_line_per_player_and_one_for_the_limit() -> None:
-    drawn = picture([*RUNS, RunOutcome("small", "idle", 1, 2.0)], "points", 4.0)
-    assert drawn.count('fill="none"') == 2
-    assert "small, idle (1)" in drawn
-    assert 'stroke-dasharray="2 3"' in drawn
+    svg_text = picture([*RUNS, RunOutcome("small", "idle", 1, 2.0)], "points", 4.0)
+    assert svg_text.count('fill="none"') == 2
+    assert "small, idle (1)" in svg_text
+    assert 'stroke-dasharray="2 3"' in svg_text
     assert picture([], "points").startswith("<svg")

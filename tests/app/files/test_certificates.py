@@ -21,9 +21,9 @@ NAMES = sorted(file.name.removesuffix(".json") for file in (resources.files("ass
 
 def test_a_certificate_belongs_to_one_text() -> None:
     file = scenario_files.find("automatic-failover")
-    found = certificates.load_certificate(file.load())
-    assert found is not None
-    assert found["par"]["score"] >= require(found["reference"]["score"])
+    certificate = certificates.load_certificate(file.load())
+    assert certificate is not None
+    assert certificate["par"]["score"] >= require(certificate["reference"]["score"])
     changed = ScenarioFile(file.name, file.file, file.text + "\n# changed\n", shipped=True)
     assert certificates.load_certificate(changed.load()) is None
 
@@ -32,11 +32,13 @@ def test_valid_certificates_report_no_problem() -> None:
     """A certificate of a drill that has changed since is invalid until it is renewed."""
     holding = {name: certificates.load_certificate(scenario_files.find(name).load()) for name in NAMES}
     assert any(holding.values())
-    for name, found in holding.items():
-        if found is None:
+    for name, holder in holding.items():
+        if holder is None:
             continue
-        assert found["clairvoyant"]["score"] >= found["par"]["score"] >= (found["reference"]["score"] or 0.0)
-        assert certificates.warnings(found, name) == []
+        assert (
+            holder["clairvoyant"]["score"] >= holder["par"]["score"] >= (holder["reference"]["score"] or 0.0)
+        )
+        assert certificates.warnings(holder, name) == []
 
 
 @pytest.mark.parametrize(
@@ -50,28 +52,30 @@ def test_valid_certificates_report_no_problem() -> None:
 def test_a_certificate_reports_problems_of_its_drill(
     par: float, reference: float | None, idle: float, messages: list[str]
 ) -> None:
-    found = certificates.warnings(_certificate(par, reference, idle), "small.toml")
-    assert [problem.text[: len(begin)] for problem, begin in zip(found, messages, strict=True)] == messages
+    warnings_found = certificates.warnings(_certificate(par, reference, idle), "small.toml")
+    assert [
+        problem.text[: len(begin)] for problem, begin in zip(warnings_found, messages, strict=True)
+    ] == messages
 
 
 def test_dependence_on_luck_is_reported() -> None:
-    found = _certificate(100.0, 100.0, 0.0)
-    found["luck"] = {"seeds": 4, "least": 84.9, "most": 100.0}
-    (problem,) = certificates.warnings(found, "small.toml")
+    certificate = _certificate(100.0, 100.0, 0.0)
+    certificate["luck"] = {"seeds": 4, "least": 84.9, "most": 100.0}
+    (problem,) = certificates.warnings(certificate, "small.toml")
     assert problem.text.startswith("with other seeds the reference solution earns 84.9 to 100")
-    found["luck"]["least"] = 85.0
-    assert not certificates.warnings(found, "small.toml")
+    certificate["luck"]["least"] = 85.0
+    assert not certificates.warnings(certificate, "small.toml")
 
 
 def test_an_unsolved_drill_is_reported() -> None:
-    known = _certificate(60.0, 60.0, 0.0)
-    assert not certificates.warnings({**known, "shortest": ["30 power-on SERVER_A"]}, "small.toml")
+    certificate = _certificate(60.0, 60.0, 0.0)
+    assert not certificates.warnings({**certificate, "shortest": ["30 power-on SERVER_A"]}, "small.toml")
     nothing_costs: ParCertificate = {
         "shortest": None,
         "idle": {"score": 60.0},
         "traps": [{"name": "a", "text": "A.", "best": 60.0}],
     }
-    (problem,) = certificates.warnings({**known, **nothing_costs}, "small.toml")
+    (problem,) = certificates.warnings({**certificate, **nothing_costs}, "small.toml")
     assert problem.text == "no known plan reaches all goals; the best earns 60 points"
 
 
@@ -105,10 +109,10 @@ def test_each_level_has_about_a_quarter_of_the_drills() -> None:
 def test_the_level_of_every_drill_is_within_one_of_the_measured_level() -> None:
     """The author rates the required knowledge; the measurement shows how easily the drill goes wrong."""
     for file in scenario_files.all_files()[0]:
-        measured, said = proof.level(file.name), file.load().level
-        assert not measured or abs(LEVELS.index(measured) - LEVELS.index(said)) <= 1, (
+        measured, level = proof.level(file.name), file.load().level
+        assert not measured or abs(LEVELS.index(measured) - LEVELS.index(level)) <= 1, (
             file.name,
-            said,
+            level,
             measured,
         )
 

@@ -54,21 +54,21 @@ def test_an_entry_moves_with_its_comments_in_both_directions() -> None:
 
 
 def test_a_copy_follows_its_original_and_has_its_own_name() -> None:
-    made = scenario_edit.copy_entry(TEXT, "goal", 1)
-    goals = tomllib.loads(made)["goal"]
+    copied_goal = scenario_edit.copy_entry(TEXT, "goal", 1)
+    goals = tomllib.loads(copied_goal)["goal"]
     assert [goal["name"] for goal in goals] == ["one", "two", "two-2", "three"]
     assert goals[2]["inner"] == {"x": 1}
-    assert made.count("# The second.\n# In two lines.") == 2
-    again = scenario_edit.copy_entry(made, "goal", 2)
-    assert tomllib.loads(again)["goal"][3]["name"] == "two-3"
+    assert copied_goal.count("# The second.\n# In two lines.") == 2
+    copied_text = scenario_edit.copy_entry(copied_goal, "goal", 2)
+    assert tomllib.loads(copied_text)["goal"][3]["name"] == "two-3"
 
 
 @pytest.mark.parametrize(
     ("name", "copy"), [("SERVER_A", "SERVER_A_2"), ("End state", "End state 2"), ("protected", "protected-2")]
 )
 def test_the_name_of_a_copy_keeps_the_style_of_the_original(name: str, copy: str) -> None:
-    made = scenario_edit.copy_entry(f'[[goal]]\nname = "{name}"', "goal", 0)
-    assert [goal["name"] for goal in tomllib.loads(made)["goal"]] == [name, copy]
+    copied_text = scenario_edit.copy_entry(f'[[goal]]\nname = "{name}"', "goal", 0)
+    assert [goal["name"] for goal in tomllib.loads(copied_text)["goal"]] == [name, copy]
 
 
 def test_removing_an_entry_removes_its_comment_and_keeps_the_next_one() -> None:
@@ -106,10 +106,10 @@ def test_every_list_of_every_shipped_scenario_can_be_reordered(name: str) -> Non
         if isinstance(entries, list) and entries and f"[[{key}]]" in text
     }
     assert lists
-    for key, many in lists.items():
-        last = scenario_edit.move_entry(text, key, 0, many - 1)
+    for key, entries in lists.items():
+        last = scenario_edit.move_entry(text, key, 0, entries - 1)
         assert tomllib.loads(last)[key] == [*data[key][1:], data[key][0]]
         assert sorted(last.splitlines()) == sorted(text.splitlines())
-        assert scenario_edit.move_entry(last, key, many - 1, 0) == text
+        assert scenario_edit.move_entry(last, key, entries - 1, 0) == text
         assert tomllib.loads(scenario_edit.copy_entry(text, key, 0))[key][0] == data[key][0]
         assert tomllib.loads(scenario_edit.remove_entry(text, key, 0)).get(key, []) == data[key][1:]

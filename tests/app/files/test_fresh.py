@@ -18,46 +18,46 @@ from tests.shipped_scenarios import load_shipped_scenario
 
 def test_a_generated_drill_is_proved_and_announced() -> None:
     generator = load_shipped_scenario("random-trouble-easy")
-    found = run_to_completion(generated_drills.generate_drill([(generator, 4711)]))
-    assert found is not None
-    assert found.seed == 4711
-    assert found.proved["par"]["score"] >= require(found.proved["reference"]["score"]) >= 90.0
-    assert found.proved["idle"]["score"] < 50.0
-    assert found.difficulty in LEVELS
-    assert found.scenario.level == found.difficulty
-    assert found.description.startswith(f"A new random drill: 6 min, {found.difficulty}. Checked with ")
+    result = run_to_completion(generated_drills.generate_drill([(generator, 4711)]))
+    assert result is not None
+    assert result.seed == 4711
+    assert result.proved["par"]["score"] >= require(result.proved["reference"]["score"]) >= 90.0
+    assert result.proved["idle"]["score"] < 50.0
+    assert result.difficulty in LEVELS
+    assert result.scenario.level == result.difficulty
+    assert result.description.startswith(f"A new random drill: 6 min, {result.difficulty}. Checked with ")
 
 
 def test_generated_drills_vary_and_match_the_wanted_level() -> None:
-    made = [load_shipped_scenario(name) for name in generated_drills.GENERATORS]
-    drawn = list(generated_drills.candidates(made, "intermediate", itertools.count().__next__))
-    assert [scenario.name for scenario, _ in itertools.groupby(drawn, key=lambda each: each[0])] == sorted(
-        generated_drills.GENERATORS, key=lambda name: LEVELS.index(proof.level(name))
-    )
-    picks = [(scenario.name, *pick_values(scenario.variants, seed).values()) for scenario, seed in drawn]
-    assert len(picks) == len({str(each) for each in picks}) == 6 + 8 + 42
+    scenarios = [load_shipped_scenario(name) for name in generated_drills.GENERATORS]
+    candidates = list(generated_drills.candidates(scenarios, "intermediate", itertools.count().__next__))
+    assert [
+        scenario.name for scenario, _ in itertools.groupby(candidates, key=lambda pick: pick[0])
+    ] == sorted(generated_drills.GENERATORS, key=lambda name: LEVELS.index(proof.level(name)))
+    picks = [(scenario.name, *pick_values(scenario.variants, seed).values()) for scenario, seed in candidates]
+    assert len(picks) == len({str(pick) for pick in picks}) == 6 + 8 + 42
 
 
 def test_the_nearest_drill_is_offered_if_none_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     levels = iter(("beginner", "advanced", "beginner"))
-    monkeypatch.setattr(proof, "difficulty", lambda found: next(levels))
+    monkeypatch.setattr(proof, "difficulty", lambda candidate: next(levels))
     monkeypatch.setattr(
-        generated_drills.GeneratedDrill, "difficulty", property(lambda found: found.scenario.level)
+        generated_drills.GeneratedDrill, "difficulty", property(lambda candidate: candidate.scenario.level)
     )
-    found = run_to_completion(
+    result = run_to_completion(
         generated_drills.generate_drill([(texts.small(), seed) for seed in (3, 4, 5)], "expert")
     )
-    assert found is not None
-    assert (found.seed, found.scenario.level) == (4, "advanced")
+    assert result is not None
+    assert (result.seed, result.scenario.level) == (4, "advanced")
 
 
 def test_unproved_drills_are_not_offered() -> None:
     """The reference of the first candidate scores no more than a run without inputs."""
     bad = texts.small(("power-on SERVER_A", "power-on SERVER_W"))
-    good = texts.small()
-    found = run_to_completion(generated_drills.generate_drill([(bad, 3), (good, 3)]))
-    assert found is not None
-    assert found.scenario.solution == good.solution
+    good_text = texts.small()
+    result = run_to_completion(generated_drills.generate_drill([(bad, 3), (good_text, 3)]))
+    assert result is not None
+    assert result.scenario.solution == good_text.solution
     assert run_to_completion(generated_drills.generate_drill([(bad, 3)])) is None
 
 
@@ -75,8 +75,8 @@ def test_unproved_drills_are_not_offered() -> None:
 def test_difficulty_is_the_probability_of_a_blunder(
     share: float | None, acts: int, tried: int, expected: str
 ) -> None:
-    found: ParCertificate = {"blunder_share": share, "acts_tried": tried, "choices": acts}
-    assert proof.difficulty(found) == expected
+    certificate: ParCertificate = {"blunder_share": share, "acts_tried": tried, "choices": acts}
+    assert proof.difficulty(certificate) == expected
 
 
 def test_the_list_shows_the_difficulty_of_a_drill() -> None:

@@ -30,8 +30,8 @@ def truncated_file(tmp_path: Path) -> Path:
         for _ in range(6):
             host.on_frame(250.0)
     record.close()
-    with file.open("a", encoding="utf-8") as opened:
-        opened.write('{"tick": 999, "li')
+    with file.open("a", encoding="utf-8") as log_file:
+        log_file.write('{"tick": 999, "li')
     return file
 
 

@@ -29,14 +29,14 @@ def test_every_shipped_drill_is_in_one_path(drills: dict[str, Scenario]) -> None
 
 def test_technology_matches_the_contents_of_the_drill(drills: dict[str, Scenario]) -> None:
     for name, drill in drills.items():
-        found, contents = find_technology(drill, shipped=True), find_technology(drill, shipped=False)
-        assert found in KEYS
-        if found in ("fci", "team"):
-            assert contents == found, name
-        elif found in ("mirroring", "ag"):
-            assert contents == found or drill.sessions, name
-        assert (contents == "team") == (found == "team"), name
-        assert (contents == "fci") == (found == "fci"), name
+        technology, contents = find_technology(drill, shipped=True), find_technology(drill, shipped=False)
+        assert technology in KEYS
+        if technology in ("fci", "team"):
+            assert contents == technology, name
+        elif technology in ("mirroring", "ag"):
+            assert contents == technology or drill.sessions, name
+        assert (contents == "team") == (technology == "team"), name
+        assert (contents == "fci") == (technology == "fci"), name
         assert find_version(drill) in {"2005", "2008", "2012", "2014", "2016", "2017", "2019", "2022"}
 
 
@@ -65,8 +65,8 @@ def test_paths_never_step_back_by_more_than_one_level(drills: dict[str, Scenario
 def test_the_search_index_has_errors_views_commands_and_symptoms(
     drills: dict[str, Scenario], term: str, drill: str
 ) -> None:
-    found = summaries.summary_of(drills[drill], shipped=True)
-    assert term in f"{found.title} {found.summary} {found.words}".lower()
+    summary = summaries.summary_of(drills[drill], shipped=True)
+    assert term in f"{summary.title} {summary.summary} {summary.words}".lower()
 
 
 def test_a_stored_summary_with_an_unknown_technology_is_ignored(

@@ -45,30 +45,30 @@ def every_drill() -> list[object]:
 
 def load_certified_drill(name: str) -> tuple[Scenario, ParCertificate]:
     scenario = scenario_files.find(name).load()
-    found = certificates.load_certificate(scenario)
-    if found is None:
+    certificate = certificates.load_certificate(scenario)
+    if certificate is None:
         pytest.skip("the drill was changed since")
-    return scenario, found
+    return scenario, certificate
 
 
 @pytest.mark.parametrize("name", every_drill())
 def test_plans_play_to_their_totals(name: str) -> None:
-    _, found = load_certified_drill(name)
-    again = par_proofs.replay_plans(name)
-    assert again is not None
-    assert {plan: points for plan, (points, _) in again.items()} == {
-        plan: found[plan]["score"] for plan in par_proofs.PLANS
+    _, certificate = load_certified_drill(name)
+    replayed = par_proofs.replay_plans(name)
+    assert replayed is not None
+    assert {plan: points for plan, (points, _) in replayed.items()} == {
+        plan: certificate[plan]["score"] for plan in par_proofs.PLANS
     }
 
 
 @pytest.mark.slow  # a change of behavior changes hashes: `make hashes`
 @pytest.mark.parametrize("name", NAMES)
 def test_plans_play_to_their_hashes(name: str) -> None:
-    _, found = load_certified_drill(name)
-    again = par_proofs.replay_plans(name)
-    assert again is not None
-    assert {plan: state for plan, (_, state) in again.items()} == {
-        plan: found["hashes"][plan] for plan in par_proofs.PLANS
+    _, certificate = load_certified_drill(name)
+    replayed = par_proofs.replay_plans(name)
+    assert replayed is not None
+    assert {plan: state for plan, (_, state) in replayed.items()} == {
+        plan: certificate["hashes"][plan] for plan in par_proofs.PLANS
     }
 
 
@@ -88,17 +88,17 @@ class Story(SearchDrill):
 
 @pytest.mark.parametrize("name", every_drill())
 def test_no_action_of_a_fair_plan_precedes_its_symptom(name: str) -> None:
-    scenario, found = load_certified_drill(name)
-    scenario = select_variant(scenario, found["seed"])
+    scenario, certificate = load_certified_drill(name)
+    scenario = select_variant(scenario, certificate["seed"])
     hidden = frozenset(number for number, inject in enumerate(scenario.timeline) if is_hidden(inject))
     if scenario.early or not hidden:
         pytest.skip("what is to be done is told at the start")
-    plan, _ = parse_script("\n".join(found["par"]["plan"]))
-    run = play_plan(scenario, found["seed"], plan)
+    plan, _ = parse_script("\n".join(certificate["par"]["plan"]))
+    run = play_plan(scenario, certificate["seed"], plan)
     for item in plan:
         if not (item.verb in EVERY_ROLE or is_inspection(item)):
-            past = {n: tick for n in hidden if (tick := run.came.get(n, item.tick)) < item.tick}
-            assert follows_a_symptom(run, plan, item, past), item.line
+            early_answers = {n: tick for n in hidden if (tick := run.came.get(n, item.tick)) < item.tick}
+            assert follows_a_symptom(run, plan, item, early_answers), item.line
 
 
 def follows_a_symptom(run: Story, plan: list[Input], act: Input, past_events: dict[int, Tick]) -> bool:
@@ -106,16 +106,16 @@ def follows_a_symptom(run: Story, plan: list[Input], act: Input, past_events: di
     tick) before *act*. If the act is possible without that event, it must follow an earlier hidden event. The
     Database Mirroring Monitor shows changes without events after MONITOR_S.
     """
-    without: frozenset[int] = frozenset()
-    while left := {number: tick for number, tick in past_events.items() if number not in without}:
+    omitted_numbers: frozenset[int] = frozenset()
+    while left := {number: tick for number, tick in past_events.items() if number not in omitted_numbers}:
         last = max(left.values())
         if act.tick >= last + ticks(MONITOR_S):
             return True
-        without |= {number for number, tick in left.items() if tick == last}
-        other = play_plan(run.scenario, run.seed, plan, without)
-        if list(list_visible_events(run, act.tick)) != list(list_visible_events(other, act.tick)):
+        omitted_numbers |= {number for number, tick in left.items() if tick == last}
+        other_run = play_plan(run.scenario, run.seed, plan, omitted_numbers)
+        if list(list_visible_events(run, act.tick)) != list(list_visible_events(other_run, act.tick)):
             return True
-        if act not in other.journal:
+        if act not in other_run.journal:
             return False
     return False
 
@@ -123,7 +123,7 @@ def follows_a_symptom(run: Story, plan: list[Input], act: Input, past_events: di
 def is_hidden(inject: Inject) -> bool:
     if inject.at is None:
         return True
-    word = next(each for each in inject.do.split() if not each.startswith("@"))
+    word = next(token for token in inject.do.split() if not token.startswith("@"))
     verb = VERBS.get(word)
     return verb is None or (verb.group not in SAID and verb.name not in EVERY_ROLE)
 
@@ -142,6 +142,6 @@ def play_plan(
 
 def list_visible_events(run: SearchDrill, tick: Tick) -> Iterator[tuple[object, ...]]:
     for event in run.events:
-        own = event.kind == "sql_done" and not is_story_window(str(read_field(event, "window")))
-        if event.tick < tick and (own or event.kind in WINDOWS):
+        is_players = event.kind == "sql_done" and not is_story_window(str(read_field(event, "window")))
+        if event.tick < tick and (is_players or event.kind in WINDOWS):
             yield event.tick, event.kind, event.server, event.database, event.text

@@ -28,11 +28,11 @@ def changed_lines(old_text: str, new_text: str) -> tuple[set[str], set[str]]:
     ],
 )
 def test_changing_a_value_changes_only_its_line(path: Path, value: object) -> None:
-    after = scenario_edit.set_value(TEXT, path, value)
-    gone, come = changed_lines(TEXT, after)
-    assert len(gone) <= 1
-    assert len(come) == 1
-    assert scenario_edit.value_at(after, path) == value
+    text_after = scenario_edit.set_value(TEXT, path, value)
+    removed_lines, added_lines = changed_lines(TEXT, text_after)
+    assert len(removed_lines) <= 1
+    assert len(added_lines) == 1
+    assert scenario_edit.value_at(text_after, path) == value
 
 
 def test_setting_the_same_value_keeps_the_text() -> None:
@@ -44,23 +44,23 @@ def test_setting_the_same_value_keeps_the_text() -> None:
     "value", ["One\nTwo\n", "One\nTwo", '\nA "quote" and """three"""\n', "back\\slash\nand tab\t"]
 )
 def test_removing_a_change_restores_the_lines(value: str) -> None:
-    after = scenario_edit.set_value(TEXT, ("brief",), value)
-    assert tomllib.loads(after)["brief"] == value
-    assert 'brief = """\n' in after
+    text_after = scenario_edit.set_value(TEXT, ("brief",), value)
+    assert tomllib.loads(text_after)["brief"] == value
+    assert 'brief = """\n' in text_after
 
 
 def test_a_table_is_added_after_its_siblings_and_removed_without_a_trace() -> None:
-    after = scenario_edit.add_table(TEXT, "hint", {"text": "Look at B."})
-    hints = tomllib.loads(after)["hint"]
+    text_after = scenario_edit.add_table(TEXT, "hint", {"text": "Look at B."})
+    hints = tomllib.loads(text_after)["hint"]
     assert hints[-1] == {"text": "Look at B."}
-    assert "\n\n\n" not in after
-    assert scenario_edit.remove(after, ("hint", len(hints) - 1)) == TEXT
+    assert "\n\n\n" not in text_after
+    assert scenario_edit.remove(text_after, ("hint", len(hints) - 1)) == TEXT
 
 
 def test_the_first_table_of_a_kind_is_separated_by_a_blank_line() -> None:
-    after = scenario_edit.add_table('title = "x"  # mine\n', "server", {"name": "A"})
-    assert after == 'title = "x"  # mine\n\n[[server]]\nname = "A"\n'
-    assert scenario_edit.remove(after, ("server", 0)).strip() == 'title = "x"  # mine'
+    text_after = scenario_edit.add_table('title = "x"  # mine\n', "server", {"name": "A"})
+    assert text_after == 'title = "x"  # mine\n\n[[server]]\nname = "A"\n'
+    assert scenario_edit.remove(text_after, ("server", 0)).strip() == 'title = "x"  # mine'
 
 
 def test_an_empty_value_is_a_value() -> None:
@@ -100,5 +100,5 @@ def test_a_change_alters_its_value_and_nothing_else(path: Path, value: object) -
 def test_a_header_inside_a_text_is_ignored() -> None:
     text = 'brief = """\n[[server]]\nname = "x"\n"""\n[[server]]\nname = "A"\n'
     assert scenario_edit.set_value(text, ("brief",), "short") == 'brief = "short"\n[[server]]\nname = "A"\n'
-    after = scenario_edit.set_value(text, ("server", 0, "name"), "B")
-    assert after == text.replace('"A"', '"B"')
+    text_after = scenario_edit.set_value(text, ("server", 0, "name"), "B")
+    assert text_after == text.replace('"A"', '"B"')

@@ -22,16 +22,16 @@ def test_scripts_are_read_in_every_encoding_of_management_studio(tmp_path: Path,
 
 def test_a_file_that_is_not_a_script_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.sql"
-    for content, why in (
+    for content, reason in (
         (b"\x7fELF\0\0", "is not text"),
         (b"x" * 1_000_001, "more than 1,000,000 characters"),
     ):
         file.write_bytes(content)
-        with pytest.raises(ScriptFileError, match=why):
+        with pytest.raises(ScriptFileError, match=reason):
             sql_files.read(file)
-    for other in (tmp_path, tmp_path / "none.sql"):
+    for folder in (tmp_path, tmp_path / "none.sql"):
         with pytest.raises(ScriptFileError, match="is not a file"):
-            sql_files.read(other)
+            sql_files.read(folder)
     os.mkfifo(tmp_path / "pipe.sql")  # reading a pipe would block
     with pytest.raises(ScriptFileError, match="is not a file"):
         sql_files.read(tmp_path / "pipe.sql")

@@ -26,7 +26,7 @@ def test_cached_summaries_are_not_parsed_again(
     files: list[ScenarioFile], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = summaries.read(files, tmp_path)
-    assert [found.title for found in first[0]] == [
+    assert [summary.title for summary in first[0]] == [
         "Database mirroring lab",
         "Mirroring: principal loses power",
     ]
@@ -53,16 +53,16 @@ def test_a_changed_text_is_parsed_and_the_old_entry_dropped(
     changed = ScenarioFile(
         lab.name, lab.file, lab.text.replace("Database mirroring lab", "My lab", 1), lab.shipped
     )
-    (found,), _ = summaries.read([changed], tmp_path)
-    assert found.title == "My lab"
+    (changed_summary,), _ = summaries.read([changed], tmp_path)
+    assert changed_summary.title == "My lab"
     assert "Database mirroring lab" not in (tmp_path / summary.FILE_NAME).read_text()
 
 
 @pytest.mark.parametrize("cache_text", ["", "{", "[]", '{"a": {"name": 1}}', '{"a": 3}', "\x00" * 99])
 def test_an_invalid_cache_file_is_ignored(files: list[ScenarioFile], tmp_path: Path, cache_text: str) -> None:
     (tmp_path / summary.FILE_NAME).write_text(cache_text)
-    found, problems = summaries.read(files, tmp_path)
-    assert [summary.name for summary in found] == ["lab", "automatic-failover"]
+    summaries_read, problems = summaries.read(files, tmp_path)
+    assert [summary.name for summary in summaries_read] == ["lab", "automatic-failover"]
     assert problems == []
 
 
@@ -84,8 +84,8 @@ def test_an_unusable_cache_entry_is_ignored(
 def test_a_broken_scenario_is_reported_each_time(tmp_path: Path) -> None:
     broken = ScenarioFile("bad", "bad.toml", "title = 3", shipped=False)
     for _ in range(2):
-        found, (problem,) = summaries.read([broken], tmp_path)
-        assert not found
+        summaries_read, (problem,) = summaries.read([broken], tmp_path)
+        assert not summaries_read
         assert problem.startswith("bad.toml cannot be played")
 
 
@@ -104,7 +104,7 @@ def test_the_shipped_summaries_are_current() -> None:
 def test_a_first_start_parses_no_shipped_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shipped = [file for file in scenario_files.all_files()[0] if file.shipped]
     monkeypatch.setattr(ScenarioFile, "load", refuse)
-    found, problems = summaries.read(shipped, tmp_path)
-    assert [one.name for one in found] == [file.name for file in shipped]
+    summaries_read, problems = summaries.read(shipped, tmp_path)
+    assert [summary.name for summary in summaries_read] == [file.name for file in shipped]
     assert not problems
-    assert summaries.read(shipped, tmp_path)[0] == found
+    assert summaries.read(shipped, tmp_path)[0] == summaries_read

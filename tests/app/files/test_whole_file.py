@@ -17,7 +17,7 @@ OLD = "what stood there before"
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(one.name for one in folder.iterdir())
+    return sorted(entry.name for entry in folder.iterdir())
 
 
 def test_text_and_bytes_are_written(tmp_path: Path) -> None:
@@ -80,11 +80,11 @@ def test_check_refuses_an_unwritable_target_and_leaves_no_file(tmp_path: Path) -
 
 
 def test_a_link_is_replaced_and_its_target_kept(tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    other.write_text(OLD)
-    (tmp_path / "a.sql").symlink_to(other)
+    other_file = tmp_path / "other"
+    other_file.write_text(OLD)
+    (tmp_path / "a.sql").symlink_to(other_file)
     atomic_write.write(tmp_path / "a.sql", "new")
-    assert ((tmp_path / "a.sql").read_text(), other.read_text()) == ("new", OLD)
+    assert ((tmp_path / "a.sql").read_text(), other_file.read_text()) == ("new", OLD)
 
 
 def test_file_permissions_are_kept(tmp_path: Path) -> None:
@@ -106,10 +106,10 @@ def test_a_write_protected_file_is_kept(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_command_writes_to_its_standard_output(tmp_path: Path) -> None:
     """`--json /dev/stdout` names a link, which must stay a link."""
-    other = tmp_path / "other"
-    other.write_text("")
-    (tmp_path / "stdout").symlink_to(other)
+    other_file = tmp_path / "other"
+    other_file.write_text("")
+    (tmp_path / "stdout").symlink_to(other_file)
     terms.write("new", tmp_path / "stdout")
-    assert (other.read_text(), (tmp_path / "stdout").is_symlink()) == ("new", True)
+    assert (other_file.read_text(), (tmp_path / "stdout").is_symlink()) == ("new", True)
     with pytest.raises(terms.UsageError, match="cannot be written"):
         terms.write("new", tmp_path / "missing" / "file")

@@ -81,7 +81,7 @@ class Desk:
         return self.session.drill
 
     def list_values(self, name: str) -> list[Any]:
-        return [value for said, value in self.said if said == name]
+        return [value for kind, value in self.said if kind == name]
 
     def frames(self, count: int, elapsed_ms: float = 16.0) -> None:
         for _ in range(count):
@@ -98,18 +98,18 @@ class Desk:
 
 @pytest.fixture
 def desk(lab: Scenario) -> Iterator[Desk]:
-    made = Desk(lab)
-    yield made
-    made.session.close()
+    desk = Desk(lab)
+    yield desk
+    desk.session.close()
 
 
 def ticking(step_s: float) -> Callable[[], float]:
     """Return a clock that advances *step_s* at each reading."""
-    now = [0.0]
+    real_time = [0.0]
 
     def clock() -> float:
-        now[0] += step_s
-        return now[0]
+        real_time[0] += step_s
+        return real_time[0]
 
     return clock
 
@@ -184,22 +184,22 @@ def test_frame_lengths_do_not_change_the_run(desk: Desk, lab: Scenario) -> None:
     desk.frames(100, 23.0)
     desk.session.set_speed(50.0)
     desk.frames(100, 5.0)
-    again = replay(lab, lab.seed, DrillMode.LAB, desk.record.lines, desk.drill.tick)
-    assert again.state_hash() == desk.drill.state_hash()
-    assert [event.text for event in again.events] == [event.text for event in desk.drill.events]
+    replayed = replay(lab, lab.seed, DrillMode.LAB, desk.record.lines, desk.drill.tick)
+    assert replayed.state_hash() == desk.drill.state_hash()
+    assert [event.text for event in replayed.events] == [event.text for event in desk.drill.events]
 
 
 # --- inputs -----------------------------------------------------------------------------------------------------
 
 
 def test_an_input_is_recorded_before_its_events_are_shown(desk: Desk) -> None:
-    shown: list[list[str]] = []
-    desk.session.happened.connect(lambda _: shown.append(list(desk.record.lines)))
+    line_lists: list[list[str]] = []
+    desk.session.happened.connect(lambda _: line_lists.append(list(desk.record.lines)))
     desk.session.play()
     desk.frames(1, 100.0)
     assert desk.session.do("power-off server_a")
     assert desk.record.lines == ["0.1 power-off SERVER_A"]
-    assert shown[-1] == desk.record.lines
+    assert line_lists[-1] == desk.record.lines
     assert any(event.kind == "service" for events in desk.list_values("happened") for event in events)
 
 
@@ -235,8 +235,8 @@ def test_heartbeats_and_checkpoints_follow_wall_time(desk: Desk) -> None:
     desk.frames(round(CHECKPOINT_MS / 100.0) + 1, 100.0)
     assert len(desk.record.heartbeats) == pytest.approx(CHECKPOINT_MS / HEARTBEAT_MS, abs=2)
     (tick, state_hash) = desk.record.checkpoints[0]
-    again = replay(desk.drill.scenario, desk.drill.seed, DrillMode.LAB, [], tick)
-    assert again.state_hash() == state_hash
+    replayed = replay(desk.drill.scenario, desk.drill.seed, DrillMode.LAB, [], tick)
+    assert replayed.state_hash() == state_hash
 
 
 def test_a_pause_is_recorded_at_its_tick(desk: Desk) -> None:
@@ -273,8 +273,8 @@ def test_the_end_is_recorded_and_reported_once(desk: Desk) -> None:
 def test_a_search_stops_exactly_at_the_next_state_change(desk: Desk, lab: Scenario) -> None:
     reference = Drill(lab, mode=DrillMode.LAB)
     reference.do("power-off SERVER_A")
-    known = len(reference.events)
-    while not any(event.kind in STATE_KINDS for event in reference.events[known:]):
+    count_before = len(reference.events)
+    while not any(event.kind in STATE_KINDS for event in reference.events[count_before:]):
         reference.advance_to(reference.tick + 1)
     desk.session.do("power-off SERVER_A")
     desk.session.run_to_state()
@@ -394,15 +394,15 @@ def test_a_past_moment_is_read_only(desk: Desk, lab: Scenario) -> None:
 
 def test_the_past_can_be_replayed_to_the_present(desk: Desk) -> None:
     end = with_a_past(desk)
-    known = len(desk.list_values("happened"))
+    count_before = len(desk.list_values("happened"))
     desk.session.show_moment(300)
     desk.session.set_speed(10.0)
     desk.session.play()
     desk.frames(1, 100.0)
     assert desk.drill.tick == 400
     desk.frames(3, 100.0)
-    again = [event for events in desk.list_values("happened")[known:] for event in events]
-    assert "fault" in {event.kind for event in again}
+    events_after = [event for events in desk.list_values("happened")[count_before:] for event in events]
+    assert "fault" in {event.kind for event in events_after}
     desk.frames(30, 100.0)
     assert not desk.session.looking_back
     assert not desk.session.running
@@ -419,19 +419,19 @@ def test_before_and_after_an_input_are_two_moments(desk: Desk) -> None:
 
 
 def test_an_exam_has_no_past(lab: Scenario) -> None:
-    made = Desk(lab, mode=DrillMode.EXAM)
-    made.session.run_to(500)
-    made.search()
-    assert not made.session.show_moment(300)
-    assert made.list_values("refused") == ["An exam cannot be rewound."]
-    assert made.drill.tick == 500
-    made.session.close()
+    desk = Desk(lab, mode=DrillMode.EXAM)
+    desk.session.run_to(500)
+    desk.search()
+    assert not desk.session.show_moment(300)
+    assert desk.list_values("refused") == ["An exam cannot be rewound."]
+    assert desk.drill.tick == 500
+    desk.session.close()
 
 
 def test_a_finished_run_is_watched_input_by_input(desk: Desk, lab: Scenario) -> None:
-    over = History(replay(lab, lab.seed, DrillMode.LAB, [item.line for item in JOURNAL], 3000))
-    over.drill.finish()
-    desk.session.watch(over, at_each_input=True)
+    history = History(replay(lab, lab.seed, DrillMode.LAB, [item.line for item in JOURNAL], 3000))
+    history.drill.finish()
+    desk.session.watch(history, at_each_input=True)
     assert (desk.drill.tick, desk.drill.journal) == (0, [])
     desk.session.set_speed(100.0)
     for item in JOURNAL:
@@ -443,7 +443,7 @@ def test_a_finished_run_is_watched_input_by_input(desk: Desk, lab: Scenario) -> 
         desk.session.play()
         desk.frames(100)
     assert desk.session.looking_back  # the past stays on screen
-    assert desk.drill.state_hash() == over.drill.state_hash()
+    assert desk.drill.state_hash() == history.drill.state_hash()
     assert desk.record.reports == []
 
 
@@ -493,9 +493,9 @@ why = "Nothing has happened."
 @pytest.fixture
 def asking() -> Iterator[Desk]:
     scenario = load_scenario(scenario_files.find("lab").text + ASKING, "lab.toml")
-    made = Desk(scenario, mode=DrillMode.GUIDED)  # free play asks no questions
-    yield made
-    made.session.close()
+    desk = Desk(scenario, mode=DrillMode.GUIDED)  # free play asks no questions
+    yield desk
+    desk.session.close()
 
 
 def test_time_stops_at_a_question_until_it_is_answered(asking: Desk) -> None:

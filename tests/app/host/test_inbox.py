@@ -25,9 +25,9 @@ def lab() -> Scenario:
 
 @pytest.fixture
 def host(lab: Scenario) -> Host:
-    made = Host(clock=lambda: 0.0)
-    made.open(Drill(lab), NoRecorder())
-    return made
+    host = Host(clock=lambda: 0.0)
+    host.open(Drill(lab), NoRecorder())
+    return host
 
 
 def frames(host: Host, request: Request, max_frames: int = 500) -> None:
@@ -41,9 +41,9 @@ def frames(host: Host, request: Request, max_frames: int = 500) -> None:
 def test_a_batch_returns_its_results(host: Host) -> None:
     request = host.inbox.post("sql SERVER_A SELECT 1 AS one")
     host.on_frame(0.0)
-    done = request.answer.result(timeout=0).done
-    assert isinstance(done, SqlDoneData)
-    (result,) = done.results
+    sql_done = request.answer.result(timeout=0).done
+    assert isinstance(sql_done, SqlDoneData)
+    (result,) = sql_done.results
     assert (result["columns"], result["rows"]) == (["one"], [[1]])
 
 
@@ -73,13 +73,13 @@ def test_a_waiting_batch_is_answered_when_it_ends(host: Host) -> None:
 def test_batches_of_one_window_are_answered_in_order(host: Host) -> None:
     first = host.inbox.post("sql SERVER_A WAITFOR DELAY '00:00:01' SELECT 'first'")
     second = host.inbox.post("sql SERVER_A SELECT 'second'")
-    other = host.inbox.post("sql SERVER_A#2 SELECT 'other'")
+    other_request = host.inbox.post("sql SERVER_A#2 SELECT 'other'")
     host.play()
     host.on_frame(16.0)
-    assert other.answer.done()
+    assert other_request.answer.done()
     frames(host, second)
-    rows = [request.answer.result(timeout=0).done for request in (first, second, other)]
-    assert [isinstance(done, SqlDoneData) and done.results[-1]["rows"] for done in rows] == [
+    rows = [request.answer.result(timeout=0).done for request in (first, second, other_request)]
+    assert [isinstance(row, SqlDoneData) and row.results[-1]["rows"] for row in rows] == [
         [["first"]],
         [["second"]],
         [["other"]],
@@ -106,19 +106,19 @@ def test_an_unrecorded_input_is_refused_and_undone(host: Host, monkeypatch: pyte
 
 
 def test_requests_to_a_closed_run_are_refused(host: Host) -> None:
-    under_way = host.inbox.post("sql SERVER_A WAITFOR DELAY '00:01:00'")
+    pending_request = host.inbox.post("sql SERVER_A WAITFOR DELAY '00:01:00'")
     host.on_frame(0.0)
     unseen = host.inbox.post("power-off SERVER_A")
     host.close()
-    assert under_way.answer.result(timeout=0).refused
+    assert pending_request.answer.result(timeout=0).refused
     assert unseen.answer.result(timeout=0).refused
 
 
 def test_requests_from_many_threads_are_answered(host: Host) -> None:
-    asked: list[Request] = []
+    requests: list[Request] = []
     threads = [
         threading.Thread(
-            target=lambda n=n: asked.extend(
+            target=lambda n=n: requests.extend(
                 host.inbox.post(f"sql SERVER_A#{n} SELECT {n}") for _ in range(20)
             )
         )
@@ -129,16 +129,16 @@ def test_requests_from_many_threads_are_answered(host: Host) -> None:
     while any(thread.is_alive() for thread in threads):
         host.on_frame(0.0)
     host.on_frame(0.0)
-    assert len({request.number for request in asked}) == 160
-    for request in asked:
-        done = request.answer.result(timeout=0).done
-        assert isinstance(done, SqlDoneData)
-        assert [done.results[0]["rows"][0][0]] == [int(request.line.split()[-1])]
+    assert len({request.number for request in requests}) == 160
+    for request in requests:
+        sql_done = request.answer.result(timeout=0).done
+        assert isinstance(sql_done, SqlDoneData)
+        assert [sql_done.results[0]["rows"][0][0]] == [int(request.line.split()[-1])]
 
 
 def test_all_viewers_see_the_same_events(host: Host) -> None:
-    seen: list[list[str]] = [[], []]
-    for kinds in seen:
+    texts_by_thread: list[list[str]] = [[], []]
+    for kinds in texts_by_thread:
         host.happened.connect(
             partial(lambda kinds, events: kinds.extend(event.kind for event in events), kinds)
         )
@@ -146,24 +146,24 @@ def test_all_viewers_see_the_same_events(host: Host) -> None:
     host.run_to(1_000)
     while host.busy:
         host.on_frame(16.0)
-    assert seen[0] == seen[1]
-    assert "failover" in seen[0] or "state" in seen[0]
+    assert texts_by_thread[0] == texts_by_thread[1]
+    assert "failover" in texts_by_thread[0] or "state" in texts_by_thread[0]
 
 
 def test_the_host_imports_no_qt() -> None:
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", "import sys, app.host; print([n for n in sys.modules if 'PySide6' in n])"],
         capture_output=True, text=True, cwd=Path(__file__).parents[3], check=True,
     )  # fmt: skip
-    assert told.stdout == "[]\n"
+    assert process.stdout == "[]\n"
 
 
 def test_work_beyond_a_frame_wakes_the_host_again(lab: Scenario) -> None:
-    at = [0.0]
+    real_time = [0.0]
 
     def clock() -> float:
-        at[0] += 0.004
-        return at[0]
+        real_time[0] += 0.004
+        return real_time[0]
 
     host, woken = Host(clock), []
     host.open(Drill(lab), NoRecorder())

@@ -14,11 +14,11 @@ def test_stepping_through_events_shows_each_event_and_input_once() -> None:
         run.do(line)
     run.advance_to(6000)
     first = run.seek(0)
-    past = Playback(run, first, stays=False, at_each_input=False)
-    told = list(first.events)
-    while not past.has_finished:
-        new = past.advance_to(6000, to_event=True)
-        assert {event.tick for event in new} <= {past.drill.tick}
-        told += new
-    assert told == list(run.drill.events)
-    assert past.drill.state_hash() == run.drill.state_hash()
+    playback = Playback(run, first, stays=False, at_each_input=False)
+    events = list(first.events)
+    while not playback.has_finished:
+        new = playback.advance_to(6000, to_event=True)
+        assert {event.tick for event in new} <= {playback.drill.tick}
+        events += new
+    assert events == list(run.drill.events)
+    assert playback.drill.state_hash() == run.drill.state_hash()

@@ -52,15 +52,15 @@ def test_shipped_drills_train_exactly_the_listed_skills() -> None:
 @pytest.mark.parametrize(("played_s", "runs"), [(0.5, 0), (29.99, 0), (30.0, 1)])
 @pytest.mark.parametrize("score", [8.8, 100.0])
 def test_a_run_that_ended_before_any_task_proves_nothing(played_s: float, runs: int, score: float) -> None:
-    found = quorum(ran(0, score, played_s=played_s), today=1)
-    assert found.runs == runs
-    assert (found.mastery > 0.0, found.due_time is not None) == (bool(runs), bool(runs))
+    skill = quorum(ran(0, score, played_s=played_s), today=1)
+    assert skill.runs == runs
+    assert (skill.mastery > 0.0, skill.due_time is not None) == (bool(runs), bool(runs))
 
 
 def test_nothing_is_due_without_practice() -> None:
-    found = quorum(today=0)
-    assert (found.mastery, found.runs, found.last_time, found.due_time) == (0.0, 0, None, None)
-    assert not found.is_review_due(day(1000))
+    skill = quorum(today=0)
+    assert (skill.mastery, skill.runs, skill.last_time, skill.due_time) == (0.0, 0, None, None)
+    assert not skill.is_review_due(day(1000))
 
 
 def test_exams_weigh_more_than_practice_and_practice_more_than_guided_runs() -> None:
@@ -79,13 +79,13 @@ def test_hints_and_points_affect_the_grade() -> None:
 
 
 def test_recall_falls_to_nine_tenths_at_the_due_date() -> None:
-    fresh = quorum(ran(0), today=0)
-    assert fresh.due_time is not None
-    days = (fresh.due_time - START) / timedelta(days=1)
-    assert quorum(ran(0), today=days).mastery == pytest.approx(0.9 * fresh.mastery, abs=1.0)
-    assert quorum(ran(0), today=400).mastery < 0.6 * fresh.mastery
-    assert not fresh.is_review_due(day(days - 0.01))
-    assert fresh.is_review_due(day(days))
+    fresh_skill = quorum(ran(0), today=0)
+    assert fresh_skill.due_time is not None
+    days = (fresh_skill.due_time - START) / timedelta(days=1)
+    assert quorum(ran(0), today=days).mastery == pytest.approx(0.9 * fresh_skill.mastery, abs=1.0)
+    assert quorum(ran(0), today=400).mastery < 0.6 * fresh_skill.mastery
+    assert not fresh_skill.is_review_due(day(days - 0.01))
+    assert fresh_skill.is_review_due(day(days))
 
 
 @pytest.mark.parametrize(
@@ -105,18 +105,18 @@ def test_the_first_interval_follows_fsrs(score: float, hints: int, mode: DrillMo
 
 
 def intervals(*runs: PracticedRun) -> float:
-    found = quorum(*runs, today=(runs[-1].at - START) / timedelta(days=1))
-    assert found.due_time is not None
-    assert found.last_time is not None
-    return (found.due_time - found.last_time) / timedelta(days=1)
+    skill = quorum(*runs, today=(runs[-1].at - START) / timedelta(days=1))
+    assert skill.due_time is not None
+    assert skill.last_time is not None
+    return (skill.due_time - skill.last_time) / timedelta(days=1)
 
 
 def test_spaced_successes_lengthen_the_interval_up_to_half_a_year() -> None:
     runs = [ran(0, mode=DrillMode.PRACTICE)]
     for _ in range(12):
-        due = quorum(*runs, today=5000).due_time
-        assert due is not None
-        runs.append(ran((due - START) / timedelta(days=1), mode=DrillMode.PRACTICE))
+        due_time = quorum(*runs, today=5000).due_time
+        assert due_time is not None
+        runs.append(ran((due_time - START) / timedelta(days=1), mode=DrillMode.PRACTICE))
     lengths = [intervals(*runs[: n + 1]) for n in range(len(runs))]
     assert lengths == sorted(lengths)
     assert lengths[3] > 10 * lengths[0]
@@ -135,9 +135,12 @@ def test_a_lapse_restarts_the_interval() -> None:
     lapsed = quorum(ran(0), ran(8), ran(30, 40), today=30)
     assert lapsed.successes == 0
     assert lapsed.mastery < quorum(ran(0), ran(8), today=30).mastery
-    never, again = intervals(ran(0), ran(8), ran(30)), intervals(ran(0), ran(8), ran(30, 40))
-    assert again < 0.2 * never
-    assert intervals(ran(0), ran(8), ran(30, 40), ran(33)) < never, (
+    single_intervals, repeated_intervals = (
+        intervals(ran(0), ran(8), ran(30)),
+        intervals(ran(0), ran(8), ran(30, 40)),
+    )
+    assert repeated_intervals < 0.2 * single_intervals
+    assert intervals(ran(0), ran(8), ran(30, 40), ran(33)) < single_intervals, (
         "it stays harder than one that was never forgotten"
     )
 
@@ -163,11 +166,11 @@ def test_a_skill_is_proved_by_two_spaced_unaided_passes_one_in_a_new_drill(
 
 def test_time_zones_do_not_matter() -> None:
     naive = [PracticedRun("one", DrillMode.EXAM, 90.0, 0, datetime(2026, 1, n, 12), 300.0) for n in (1, 4)]
-    (found,) = [
+    (skill,) = [
         s for s in estimate_skills(naive, TRAINED, datetime(2026, 1, 5, 12)) if s.skill.key == "quorum"
     ]
     aware = quorum(ran(0, 90), ran(3, 90), today=4)
-    assert (found.mastery, found.due_time) == (
+    assert (skill.mastery, skill.due_time) == (
         aware.mastery,
         aware.due_time and aware.due_time.replace(tzinfo=None),
     )
@@ -176,9 +179,9 @@ def test_time_zones_do_not_matter() -> None:
 def test_row_order_and_clock_changes_do_not_matter() -> None:
     runs = [ran(0), ran(1, 40), ran(3)]
     assert estimate_skills(runs, TRAINED, day(4)) == estimate_skills(runs[::-1], TRAINED, day(4))
-    ahead = quorum(ran(900), today=1)
-    assert ahead.mastery == 60.0
-    assert ahead.due_time == day(1 + 8)
+    future_skill = quorum(ran(900), today=1)
+    assert future_skill.mastery == 60.0
+    assert future_skill.due_time == day(1 + 8)
 
 
 # --- recommended drills -------------------------------------------------------------------------------------
@@ -192,23 +195,31 @@ COURSES = (
 
 
 def test_a_newcomer_gets_the_easiest_new_drills() -> None:
-    found = recommend_drills([], COURSES, START)
-    assert [each.scenario for each in found] == ["one", "other", "both"]
-    assert all(each.since is None for each in found)
-    assert [skill.key for skill in found[2].skills] == ["resume"], "quorum is covered by the first"
+    recommended = recommend_drills([], COURSES, START)
+    assert [recommendation.scenario for recommendation in recommended] == ["one", "other", "both"]
+    assert all(recommendation.since is None for recommendation in recommended)
+    assert [skill.key for skill in recommended[2].skills] == ["resume"], "quorum is covered by the first"
 
 
 def test_few_drills_cover_due_skills_and_the_oldest_comes_first() -> None:
     runs = [ran(0, name="both"), ran(0.2, name="one")]
-    found = [each for each in recommend_drills(runs, COURSES, day(9)) if each.since is not None]
-    assert [each.scenario for each in found] == ["both"]
-    assert {skill.key for skill in found[0].skills} == {"quorum", "resume"}
-    assert found[0].since == day(8)
-    only_one = recommend_drills(
+    due_drills = [
+        recommendation
+        for recommendation in recommend_drills(runs, COURSES, day(9))
+        if recommendation.since is not None
+    ]
+    assert [recommendation.scenario for recommendation in due_drills] == ["both"]
+    assert {skill.key for skill in due_drills[0].skills} == {"quorum", "resume"}
+    assert due_drills[0].since == day(8)
+    fallback = recommend_drills(
         [ran(0, name="one")], (*COURSES[:1], DrillCandidate("twin", ("quorum",), 0, 5)), day(9)
     )
-    assert only_one[0].scenario == "twin", "never taken goes before taken"
+    assert fallback[0].scenario == "twin", "never taken goes before taken"
 
 
 def test_nothing_is_due_right_after_a_success() -> None:
-    assert [each for each in recommend_drills([ran(0)], COURSES, day(0.5)) if each.since is not None] == []
+    assert [
+        recommendation
+        for recommendation in recommend_drills([ran(0)], COURSES, day(0.5))
+        if recommendation.since is not None
+    ] == []

@@ -53,10 +53,10 @@ def nameless(root: QWidget) -> Iterator[str]:
             continue
         interface = QAccessible.queryAccessibleInterface(widget)
         if interface is None or not interface.text(QAccessible.Text.Name).strip():
-            parents, at = [], widget.parentWidget()
-            while at is not None and at is not root:
-                parents.append(type(at).__name__)
-                at = at.parentWidget()
+            parents, parent = [], widget.parentWidget()
+            while parent is not None and parent is not root:
+                parents.append(type(parent).__name__)
+                parent = parent.parentWidget()
             yield f"{type(widget).__name__} in {' < '.join(parents[:4])}"
 
 
@@ -86,9 +86,9 @@ def test_a_label_is_spoken_as_written(lab: OpenWindow) -> None:
         lab.desk.focus_view(name)
         for label in lab.desk.view(name).findChildren(QLabel):
             interface = QAccessible.queryAccessibleInterface(label)
-            written = QTextDocumentFragment.fromHtml(label.text()).toPlainText().split()
-            if label.isVisible() and written and interface is not None:
-                assert written[-1] in interface.text(QAccessible.Text.Name), name
+            words_shown = QTextDocumentFragment.fromHtml(label.text()).toPlainText().split()
+            if label.isVisible() and words_shown and interface is not None:
+                assert words_shown[-1] in interface.text(QAccessible.Text.Name), name
 
 
 def test_a_choice_names_its_subject(lab: OpenWindow) -> None:

@@ -27,9 +27,9 @@ def reader() -> Iterator[None]:
 
 @pytest.fixture
 def announcements(window: OpenWindow) -> list[str]:
-    found: list[str] = []
-    window.teller.message_ready.connect(found.append)
-    return found
+    messages: list[str] = []
+    window.teller.message_ready.connect(messages.append)
+    return messages
 
 
 def begin_drill(hands: Hands, drill: str, mode: str) -> None:

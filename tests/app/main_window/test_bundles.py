@@ -101,14 +101,14 @@ def test_the_run_of_a_bundle_is_replayed_without_a_question(window: OpenWindow, 
     window.open_file(str(file))
     get_quarantine(window).accept.click()
     window.bundling.show()
-    kept = window.bundling.dialog
-    assert kept is not None
-    top = kept.tree.topLevelItem(0)
+    export_dialog = window.bundling.dialog
+    assert export_dialog is not None
+    top = export_dialog.tree.topLevelItem(0)
     assert top is not None
     run = top.child(2)
     assert run is not None
-    kept.tree.setCurrentItem(run)
-    kept.open_button.click()
+    export_dialog.tree.setCurrentItem(run)
+    export_dialog.open_button.click()
     assert window.pages.currentWidget() is window.debrief
     assert "matches the recorded run" in window.notice.text
 
@@ -129,9 +129,9 @@ def test_a_declined_bundle_stores_nothing(window: OpenWindow, file: Path) -> Non
 def test_an_imported_bundle_can_be_removed(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     get_quarantine(window).accept.click()
-    (one,) = bundle_store.list_imported_bundles()
+    (imported_bundle,) = bundle_store.list_imported_bundles()
     window.bundling.show()
-    window.bundling.remove(one.key)
+    window.bundling.remove(imported_bundle.key)
     assert window.bundling.dialog is not None
     assert window.bundling.dialog.tree.topLevelItemCount() == 0
     window.picker.choose_card("small")
@@ -153,22 +153,26 @@ def drop(window: OpenWindow, *urls: QUrl) -> bool:
     """Drop *urls* on the window and return whether it accepts them."""
     data = QMimeData()
     data.setUrls(list(urls))
-    copy, left, no = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    entered = QDragEnterEvent(QPoint(9, 9), copy, data, left, no)
+    copy, left, no_modifier = (
+        Qt.DropAction.CopyAction,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    entered = QDragEnterEvent(QPoint(9, 9), copy, data, left, no_modifier)
     entered.ignore()
     QApplication.sendEvent(window, entered)
     if entered.isAccepted():
-        QApplication.sendEvent(window, QDropEvent(QPointF(9, 9), copy, data, left, no))
+        QApplication.sendEvent(window, QDropEvent(QPointF(9, 9), copy, data, left, no_modifier))
     return entered.isAccepted()
 
 
 def test_a_file_dropped_on_the_window_is_opened(window: OpenWindow, file: Path, tmp_path: Path) -> None:
-    here = QUrl.fromLocalFile(str(file))
+    file_url = QUrl.fromLocalFile(str(file))
     assert not drop(window, QUrl("https://example.org/x.mirrordrill"))
     assert not drop(window, QUrl.fromLocalFile(str(tmp_path / "x.exe")))
-    assert not drop(window, here, here)
+    assert not drop(window, file_url, file_url)
     assert window.pages.currentWidget() is window.picker
-    assert drop(window, here)
+    assert drop(window, file_url)
     get_quarantine(window)
 
 
@@ -177,10 +181,10 @@ def test_user_drills_can_be_exported(
 ) -> None:
     window.bundling.export()
     assert "no drills of your own" in window.notice.text
-    own = scenario_files.own_folder()
-    own.mkdir(parents=True)
-    (own / "small.toml").write_text(WORLD, encoding="utf-8")
-    (own / "other.toml").write_text(OTHER, encoding="utf-8")
+    own_folder = scenario_files.own_folder()
+    own_folder.mkdir(parents=True)
+    (own_folder / "small.toml").write_text(WORLD, encoding="utf-8")
+    (own_folder / "other.toml").write_text(OTHER, encoding="utf-8")
     window.bundling.export()
     maker = window.bundling.maker
     assert maker is not None
@@ -191,9 +195,9 @@ def test_user_drills_can_be_exported(
     target = tmp_path / "week"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
     maker.save.click()
-    found = bundle.read(tmp_path / "week.mirrordrill")
-    assert found.manifest.title == "Week 1"
-    assert list(found.scenarios) == [name]
+    bundle_read = bundle.read(tmp_path / "week.mirrordrill")
+    assert bundle_read.manifest.title == "Week 1"
+    assert list(bundle_read.scenarios) == [name]
     assert "Saved" in window.notice.text
 
 

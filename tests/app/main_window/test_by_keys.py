@@ -28,9 +28,9 @@ def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
 
 
 def keyboard() -> QWidget:
-    found = QApplication.focusWidget()
-    assert found is not None
-    return found
+    focused_widget = QApplication.focusWidget()
+    assert focused_widget is not None
+    return focused_widget
 
 
 PANELS = (
@@ -53,7 +53,9 @@ def test_escape_leaves_a_page_for_the_drills(
     if page == "History":
         window.picker.history_wanted.emit()
     else:
-        next(one for one in window.menus["&Tools"].actions() if one.text().replace("&", "") == page).trigger()
+        next(
+            action for action in window.menus["&Tools"].actions() if action.text().replace("&", "") == page
+        ).trigger()
     QApplication.processEvents()
     assert window.pages.currentWidget() is not window.picker
     hands.press(Qt.Key.Key_Escape)

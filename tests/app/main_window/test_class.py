@@ -78,9 +78,9 @@ def classes_of(window: OpenWindow) -> Classes:
     for action in window.menus["&Class"].actions():
         if action.text() == "&Join a class…":
             action.trigger()
-    found = window.findChild(Classes)
-    assert found is not None
-    return found
+    classes = window.findChild(Classes)
+    assert classes is not None
+    return classes
 
 
 def record_of(host: HostProcess) -> ClassRecord:
@@ -134,8 +134,8 @@ def test_seat_follows_a_led_replay_and_continues_where_it_was(hands: Hands, qtbo
         hands.wait(5.0)
         tick, history = hands.drill.tick, session.history
         acts = [LogEntry(1, 100, "power-off SERVER_A", "", 0), LogEntry(2, 2000, "", "", 0)]
-        other = ShownRun(2, "Bob", [LogEntry(1, 2500, "", "", 0)])
-        host.say(RunShown("Ann", acts, 1, other, 1500))
+        second_run = ShownRun(2, "Bob", [LogEntry(1, 2500, "", "", 0)])
+        host.say(RunShown("Ann", acts, 1, second_run, 1500))
         qtbot.waitUntil(lambda: seat.replay is not None, timeout=WAIT_MS)
         replay = require(seat.replay)
         assert replay.isVisible()
@@ -174,9 +174,9 @@ def test_late_comer_in_a_window_gets_prepared_events_at_their_own_times(
         '[[inject]]\nat = "8s"\ndo = "power-off SERVER_W"\n[[message]]\nat = "5s"\ntext = "the boss calls"\n'
     )
     with run_host(tmp_path / "class.sqlite", "--plan", plan) as host:
-        with Stranger(host.invited) as early:
-            early.asks(join(host.invited), "welcome")
-            early.asks({"kind": "acts", "acts": [[1, 2000, "", "", 0]]}, "acknowledged")
+        with Stranger(host.invited) as early_stranger:
+            early_stranger.asks(join(host.invited), "welcome")
+            early_stranger.asks({"kind": "acts", "acts": [[1, 2000, "", "", 0]]}, "acknowledged")
         classes = classes_of(window)
         classes.join(host.code, "Una")
         qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
@@ -224,7 +224,7 @@ def test_a_seat_that_rejoins_is_recorded(
         window.navigation.show_home()
         window.session.close()
     record = record_of(host)
-    (kim,) = [one.id for one in record.seats() if one.name == "Kim"]
+    (kim,) = [seat.id for seat in record.seats() if seat.name == "Kim"]
     notes = [act.line for act in record.acts(kim) if act.line]
     record.close()
     assert notes == [f"note turn {turn}" for turn in range(3)]
@@ -369,22 +369,22 @@ def press_show_points(form: ReflectionForm) -> None:
 def test_points_wait_for_the_self_assessment(
     hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    window, shown = hands.window, list[str]()
+    window, shown_texts = hands.window, list[str]()
     with run_scripted_host("planned-failover", "exam", reflect=True) as host:
         classes = attend(hands, qtbot, host.code)
         hands.wait(1.0)
         window.session.do("finish")
         seat = require(classes.seat)
         qtbot.waitUntil(lambda: seat.form is not None, timeout=WAIT_MS)
-        monkeypatch.setattr(window.notice, "show_info", shown.append)
+        monkeypatch.setattr(window.notice, "show_info", shown_texts.append)
         host.say(VerdictMessage({**build_failed_verdict(0, 0.0, ""), "score": 40.0}))
         host.say({"kind": "attention", "looked_at": True, "held": False})
         qtbot.waitUntil(lambda: "watched" in window.run_facts.text(), timeout=WAIT_MS)
-        assert shown
-        assert not any("of 100 points" in text for text in shown)
+        assert shown_texts
+        assert not any("of 100 points" in text for text in shown_texts)
         (form,) = require(seat.form).findChildren(ReflectionForm)
         press_show_points(form)
-        assert "40 of 100 points" in shown[-1]
+        assert "40 of 100 points" in shown_texts[-1]
         classes.stop()
 
 
@@ -413,7 +413,7 @@ def test_a_finished_seat_is_in_the_record(hands: Hands, qtbot: QtBot, host: Host
     qtbot.waitUntil(lambda: "The host verified your run" in window.notice.text, timeout=WAIT_MS)
     assert window.pages.currentWidget() is not window.debrief, "the seat has no rubric to show a score by"
     record = record_of(host)
-    (seat,) = [one for one in record.seats() if one.name == "Bea"]
+    (seat,) = [seat for seat in record.seats() if seat.name == "Bea"]
     lines = [act.line for act in record.acts(seat.id) if act.line]
     record.close()
     assert lines == ["note all is well", "finish"]
@@ -439,20 +439,20 @@ def test_a_hosted_class_runs_next_to_the_desk_and_asks_before_closing(
         qtbot.waitUntil(lambda: "1 connected" in board.state.text(), timeout=HOST_MS)
         board.freeze.click()
         qtbot.waitUntil(lambda: "Not frozen yet: Cem." in board.state.text(), timeout=HOST_MS)
-    report, begun = tmp_path / "report.zip", tmp_path / "class.seat"
+    report, seat_file = tmp_path / "report.zip", tmp_path / "class.seat"
     board.report_wanted.emit(str(report), True)
     qtbot.waitUntil(lambda: "The report is saved in" in board.answer.text(), timeout=HOST_MS)
     with zipfile.ZipFile(report) as saved:
         assert "Cem" in saved.read("class.html").decode()
     board.sheet_wanted.emit(str(sheet := tmp_path / "seats.html"))
     assert board.code.text().partition("@")[0] in sheet.read_text("utf-8")
-    board.hand_out_wanted.emit(str(begun))
-    assert read_handout(begun).scenario == "planned-failover"
+    board.hand_out_wanted.emit(str(seat_file))
+    assert read_handout(seat_file).scenario == "planned-failover"
     window.close_wanted.emit(closed := QCloseEvent())
     assert not closed.isAccepted()
     box = require(window.irrevocable.box)
     assert "class" in box.text()
-    next(one for one in box.buttons() if one.text() == "Keep the class running").click()
+    next(button for button in box.buttons() if button.text() == "Keep the class running").click()
     assert not window.isVisible()
     assert classes.is_holding
     board.reject()
@@ -489,8 +489,8 @@ def test_class_uses_another_port_if_its_own_is_taken(
 ) -> None:
     """Before the class has a code, nothing can be started or checked; a failed start gives its reason."""
     classes = classes_of(hands.window)
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as busy_server:
+        port = busy_server.getsockname()[1]
         monkeypatch.setattr("app.main_window.classes.PORT", str(port))
         classes.start("planned-failover", "practice", "127.0.0.1", False)
         board = require(classes.board)
@@ -514,7 +514,7 @@ def test_the_class_plays_the_selected_drill(hands: Hands) -> None:
     for action in window.menus["&Class"].actions():
         if action.text() == "&Start a class…":
             action.trigger()
-    (dialog,) = [one for one in window.findChildren(StartClass) if one.isVisible()]
+    (dialog,) = [dialog for dialog in window.findChildren(StartClass) if dialog.isVisible()]
     assert dialog.drill.currentData() == "split-brain"
     dialog.choose("none of this name")
     assert dialog.drill.currentIndex() == 0
@@ -531,13 +531,13 @@ def test_an_invalid_code_is_reported(hands: Hands) -> None:
 def test_without_a_network_a_run_starts_from_a_file_and_names_its_log(
     hands: Hands, qtbot: QtBot, host: HostProcess, tmp_path: Path
 ) -> None:
-    begun = tmp_path / "class.seat"
+    seat_file = tmp_path / "class.seat"
     record = record_of(host)
-    begun.write_bytes(class_files.build_handout(record))
+    seat_file.write_bytes(class_files.build_handout(record))
     record.close()
     window = hands.window
     classes = classes_of(window)
-    classes.join(str(begun), "Dan")
+    classes.join(str(seat_file), "Dan")
     qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
     hands.wait(3.0)
     window.session.do("note far away")
@@ -574,10 +574,10 @@ def test_interrupted_seat_leaves_every_input_in_the_record(tmp_path: Path, victi
     ],
 )
 def test_seat_is_in_the_class_only_with_log_and_connection(events: tuple[str, ...], phase: str) -> None:
-    found = SeatPhase.JOINING
+    phase_reached = SeatPhase.JOINING
     for event in events:
-        found = next_phase(found, SeatEvent(event))
-    assert found == phase
+        phase_reached = next_phase(phase_reached, SeatEvent(event))
+    assert phase_reached == phase
 
 
 def test_window_reports_a_lost_host(hands: Hands, qtbot: QtBot, tmp_path: Path) -> None:
@@ -621,8 +621,8 @@ def test_seat_is_greeted_while_the_class_waits_for_its_start(
     classes = classes_of(window)
     plan = tmp_path / "plan.toml"
     plan.write_text('scenario = "planned-failover"\nmode = "practice"\nfrozen = true\n')
-    with run_host(tmp_path / "class.sqlite", "--plan", plan) as host, Stranger(host.invited) as other:
-        other.asks(join(host.invited, "Hal"), "welcome")
+    with run_host(tmp_path / "class.sqlite", "--plan", plan) as host, Stranger(host.invited) as stranger:
+        stranger.asks(join(host.invited, "Hal"), "welcome")
         classes.join(host.code, "Hal")
         qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
         qtbot.waitUntil(lambda: "waiting for the start" in window.run_facts.text(), timeout=WAIT_MS)
@@ -682,12 +682,12 @@ def test_join_dialog_stays_open_until_the_seat_is_in_the_class(
     qtbot.waitUntil(lambda: "No answer yet" in dialog.state.text(), timeout=WAIT_MS)
     dialog.reject()
     assert classes.seat is None, "canceled"
-    again = classes.ask_to_join()
-    assert again.code.text() == f"{code}@240.0.0.1"
-    again.code.setText(host.code)
-    again.name.setText("Uma")
-    again.join.click()
-    qtbot.waitUntil(lambda: not again.isVisible(), timeout=WAIT_MS)
+    second_join = classes.ask_to_join()
+    assert second_join.code.text() == f"{code}@240.0.0.1"
+    second_join.code.setText(host.code)
+    second_join.name.setText("Uma")
+    second_join.join.click()
+    qtbot.waitUntil(lambda: not second_join.isVisible(), timeout=WAIT_MS)
     qtbot.waitUntil(lambda: hands.window.session.live is not None, timeout=WAIT_MS)
     classes.stop()
 
@@ -695,11 +695,11 @@ def test_join_dialog_stays_open_until_the_seat_is_in_the_class(
 def test_interrupted_class_is_offered_at_the_next_start(
     hands: Hands, qtbot: QtBot, tmp_path: Path, store: WindowSettings
 ) -> None:
-    window, taken = hands.window, list[object]()
+    window, choices = hands.window, list[object]()
 
     def offer() -> str:
         window.notice.clear()
-        class_offers.offer(store, window.notice, taken.append, lambda: taken.append("seat"))
+        class_offers.offer(store, window.notice, choices.append, lambda: choices.append("seat"))
         return window.notice.offer_button.text() if window.notice.offer_button is not None else ""
 
     assert offer() == ""
@@ -715,7 +715,7 @@ def test_interrupted_class_is_offered_at_the_next_start(
     assert "at 0:00" in window.notice.text
     assert "1 seat" in window.notice.text
     require(window.notice.offer_button).click()
-    assert taken == ["seat", database]
+    assert choices == ["seat", database]
     assert class_offers.load_seat(store) == seat
 
 

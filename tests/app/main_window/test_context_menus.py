@@ -60,13 +60,16 @@ def play(hands: Hands, name: str) -> World:
 
 def targets_of(world: World) -> list[ActionTarget]:
     """Return all servers, applications and databases, and one link for each pair of kinds."""
-    found: dict[object, ActionTarget] = {}
+    targets_found: dict[object, ActionTarget] = {}
     for _, targets in list_targets(world):
         for target in targets:
             sorts = tuple(name in world.nodes for name in target.names)
-            found.setdefault((target.kind, sorts) if target.kind == "link" else target, target)
-    others = [*world.nodes, *(name for name in world.computers if name not in world.instances)]
-    return [*found.values(), *(ActionTarget("server", (name,)) for name in dict.fromkeys(others))]
+            targets_found.setdefault((target.kind, sorts) if target.kind == "link" else target, target)
+    other_names = [*world.nodes, *(name for name in world.computers if name not in world.instances)]
+    return [
+        *targets_found.values(),
+        *(ActionTarget("server", (name,)) for name in dict.fromkeys(other_names)),
+    ]
 
 
 def leaves(menu: QMenu) -> Iterator[QAction]:
@@ -100,14 +103,14 @@ def test_every_menu_item_works_and_opens_no_stray_window(
     hands: Hands, strays: StrayWindows, lab: str
 ) -> None:
     world = play(hands, lab)
-    chosen = 0
+    chosen_count = 0
     for target in targets_of(world):
         for text in labels(hands, target):
             choose(hands, target, text)
-            chosen += 1
+            chosen_count += 1
         hands.wait(0.5)
         hands.window.session.do("revert-all")
-    assert chosen > 30
+    assert chosen_count > 30
     assert strays.found == []
 
 

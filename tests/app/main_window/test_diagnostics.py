@@ -29,12 +29,12 @@ def run_checks(
 def test_findings_of_the_check_are_listed(
     qtbot: QtBot, window: OpenWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = (
+    check_results = (
         CheckResult("version", True, "1"),
         CheckResult("fonts", False, "none: get some"),
         CheckResult("profile", True, ""),
     )
-    code = "; ".join(f"print({finding.as_line()!r})" for finding in found) + "; print('a remark')"
+    code = "; ".join(f"print({finding.as_line()!r})" for finding in check_results) + "; print('a remark')"
     assert run_checks(qtbot, window, monkeypatch, code) == {"version": True, "fonts": False, "profile": True}
     assert window.diagnostics.findings[1].text == "none: get some"
 

@@ -31,10 +31,10 @@ SLOTS = ("requested", "show_drill", "show_world", "add_events")
 
 @pytest.mark.parametrize("dock", DOCKS, ids=lambda dock: dock.name)
 def test_each_view_is_connected_to_the_desk(dock: Dock, qtbot: QtBot) -> None:
-    made = resolve_name(dock.view)()
-    qtbot.addWidget(made)
-    assert isinstance(made, QWidget)
-    assert [name for name in SLOTS if not hasattr(made, name)] == []
+    view = resolve_name(dock.view)()
+    qtbot.addWidget(view)
+    assert isinstance(view, QWidget)
+    assert [name for name in SLOTS if not hasattr(view, name)] == []
     assert set(dock.profiles) <= set(PROFILES)
     assert text_of(dock.page)
 
@@ -89,8 +89,8 @@ def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
     desk = Desk(lambda place: Label(place.title))
     desk.view("topology")
     desk.arrange("learner")
-    told: list[str] = []
-    desk.message_ready.connect(told.append)
+    messages: list[str] = []
+    desk.message_ready.connect(messages.append)
 
     def list_hidden_docks(drill: Any) -> set[str]:
         desk.show_drill(drill)
@@ -99,7 +99,7 @@ def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
     node: dict[str, object] = {"N": None}
     assert list_hidden_docks(run()) == {"dashboard", "cluster"}
     desk.focus_view("dashboard")
-    assert told == ["This drill has no availability group."]
+    assert messages == ["This drill has no availability group."]
     assert list_hidden_docks(run(clusters=node)) == {"monitor", "dashboard"}
     assert list_hidden_docks(run(clusters=node, replicas=node)) == {"monitor"}
     mirrored = {1: Group(kind="mirroring", databases=("Sales",))}
@@ -108,7 +108,7 @@ def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
     desk.arrange("learner")
     assert desk.docks["events"].isHidden(), "places put back open nothing in an exam"
     desk.focus_view("events")
-    assert "exam" in told[-1]
+    assert "exam" in messages[-1]
     assert list_hidden_docks(run()) == {"dashboard", "cluster"}
     desk.show()
     desk.expect_restore(desk.state(), QSize(900, 640))
@@ -151,27 +151,27 @@ def test_in_a_fast_large_world_each_frame_updates_one_view(qtbot: QtBot) -> None
     desk.show()
     QApplication.processEvents()
     hidden = {name for name, dock in desk.docks.items() if dock.visibleRegion().isEmpty()}
-    seen = [view for name, view in views.items() if name not in hidden]
-    behind = [view for name, view in views.items() if view.isVisible() and name in hidden]
-    assert views["charts"] in seen
-    assert behind, "Qt calls a panel behind another tab visible"
+    shown_views = [view for name, view in views.items() if name not in hidden]
+    hidden_views = [view for name, view in views.items() if view.isVisible() and name in hidden]
+    assert views["charts"] in shown_views
+    assert hidden_views, "Qt calls a panel behind another tab visible"
     for view in views.values():
         view.worlds.clear()
     large: Any = SimpleNamespace(databases=lambda: range(TURNS_DATABASES), availability={})
-    frames = len(seen) + 2  # the charts need three frames
+    frames = len(shown_views) + 2  # the charts need three frames
     desk.show_pace(running=True, fast=True)
     for frame in range(frames):
         desk.show_world(large)
-        assert sum(len(view.worlds) for view in seen) == frame + 1
-    assert {len(view.worlds) for view in seen if view is not views["charts"]} == {1}
+        assert sum(len(view.worlds) for view in shown_views) == frame + 1
+    assert {len(view.worlds) for view in shown_views if view is not views["charts"]} == {1}
     assert len(views["charts"].worlds) == 3
     desk.show_pace(running=False, fast=True)  # paused: all views show that moment at once
-    assert {len(view.worlds) for view in seen if view is not views["charts"]} == {2}
+    assert {len(view.worlds) for view in shown_views if view is not views["charts"]} == {2}
     assert len(views["charts"].worlds) == 4
-    assert not any(view.worlds for view in behind)
-    name = next(name for name, view in views.items() if view is behind[0])
+    assert not any(view.worlds for view in hidden_views)
+    name = next(name for name, view in views.items() if view is hidden_views[0])
     desk.docks[name].raise_()
-    assert behind[0].worlds == [large], "it is up to date when it comes to the front"
+    assert hidden_views[0].worlds == [large], "it is up to date when it comes to the front"
     QApplication.processEvents()
 
 
@@ -204,7 +204,7 @@ def test_resizing_the_window_keeps_the_proportions(qtbot: QtBot, window: OpenWin
     window.session.pause()
     large = sizes(1920, 1040)
     assert sizes(800, 600) != large
-    again = sizes(1920, 1040)
+    second_sizes = sizes(1920, 1040)
     for name, (width, height) in large.items():
-        assert abs(again[name][0] - width) <= 0.02 * 1920, name
-        assert abs(again[name][1] - height) <= 0.03 * 1040, name
+        assert abs(second_sizes[name][0] - width) <= 0.02 * 1920, name
+        assert abs(second_sizes[name][1] - height) <= 0.03 * 1040, name

@@ -57,8 +57,8 @@ def go_to_section(press: Keyboard, page: ScenarioEditor, key: str) -> None:
     press(Key.Key_1, CTRL)
     assert page.form.sections.hasFocus()
     wanted = [section.key for section in sections()].index(key)
-    now = page.form.sections.currentRow()
-    press(Key.Key_Down if wanted > now else Key.Key_Up, times=abs(wanted - now))
+    row = page.form.sections.currentRow()
+    press(Key.Key_Down if wanted > row else Key.Key_Up, times=abs(wanted - row))
 
 
 def test_a_drill_is_created_without_a_mouse(
@@ -157,8 +157,8 @@ def test_nonsense_in_every_field_leaves_valid_toml(hands: Hands, window: OpenWin
     page = window.editing.page
     page.settle()
     form = page.form
-    for at, section in enumerate(sections()):
-        form.sections.setCurrentRow(at)
+    for position, section in enumerate(sections()):
+        form.sections.setCurrentRow(position)
         if section.many and not form.entries.count():
             form.add.click()
         for path in list(form.page.rows):
@@ -196,14 +196,14 @@ app.exec()
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows ends processes in another way")
 def test_a_draft_survives_a_kill(qtbot: QtBot, tmp_path: Path, store: WindowSettings) -> None:
-    ended = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", KILLED, str(tmp_path)],
         env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
         cwd=Path(__file__).parents[3],
         timeout=120,
         check=False,
     )
-    assert ended.returncode == -signal.SIGKILL
+    assert process.returncode == -signal.SIGKILL
     profile = open_profile(tmp_path / "profile.sqlite")
     window = show_window(qtbot, profile, store)
     window.editing.show()

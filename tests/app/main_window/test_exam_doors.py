@@ -60,24 +60,24 @@ def course(acts: tuple[str, ...]) -> str:
 
 def rows(model: QAbstractItemModel, parent: QModelIndex | None = None) -> Iterator[str]:
     """Yield every cell of a table or tree, with its tooltip and accessible text."""
-    above = parent or QModelIndex()
-    for row in range(model.rowCount(above)):
-        for column in range(1 if isinstance(model, QAbstractListModel) else model.columnCount(above)):
-            cell = model.index(row, column, above)
+    parent_index = parent or QModelIndex()
+    for row in range(model.rowCount(parent_index)):
+        for column in range(1 if isinstance(model, QAbstractListModel) else model.columnCount(parent_index)):
+            cell = model.index(row, column, parent_index)
             for role in (
                 Qt.ItemDataRole.DisplayRole,
                 Qt.ItemDataRole.ToolTipRole,
                 Qt.ItemDataRole.AccessibleTextRole,
             ):
-                if (found := model.data(cell, role)) is not None:
-                    yield str(found)
-        yield from rows(model, model.index(row, 0, above))
+                if (value := model.data(cell, role)) is not None:
+                    yield str(value)
+        yield from rows(model, model.index(row, 0, parent_index))
 
 
 def texts(widget: QWidget) -> Iterator[str]:
     """Yield the texts of *widget* itself."""
-    own = f"{type(widget).__name__} {widget.isEnabled()}"
-    yield from (own, widget.toolTip(), widget.accessibleName(), widget.accessibleDescription())
+    state_text = f"{type(widget).__name__} {widget.isEnabled()}"
+    yield from (state_text, widget.toolTip(), widget.accessibleName(), widget.accessibleDescription())
     match widget:
         case QLabel() | QAbstractButton() | QLineEdit():
             yield widget.text()
@@ -110,11 +110,11 @@ def collect_window_texts(hands: Hands) -> Iterator[str]:
                 yield from texts(widget)
     for title, menu in window.menus.items():
         menu.aboutToShow.emit()
-        for found in entries(menu.actions()):
-            yield f"{title}: {found}"
+        for entry in entries(menu.actions()):
+            yield f"{title}: {entry}"
     for group, actions in window.commands.groups():
-        for found in entries(actions):
-            yield f"palette {group}: {found}"
+        for entry in entries(actions):
+            yield f"palette {group}: {entry}"
     for _, targets in commands.list_targets(hands.drill.world):
         for target in targets:
             window.topology.choose(target)
@@ -246,8 +246,8 @@ def test_in_an_exam_the_window_reveals_no_hidden_fault(play_exam: Taken) -> None
 
 
 def test_in_practice_the_window_shows_the_fault(play_exam: Taken) -> None:
-    told = "\n".join(play_exam("practice", HIDDEN) - play_exam("practice", ()))
-    assert [act for act in HIDDEN if act not in told] == []
+    exam_texts = "\n".join(play_exam("practice", HIDDEN) - play_exam("practice", ()))
+    assert [act for act in HIDDEN if act not in exam_texts] == []
 
 
 def test_in_practice_copy_save_and_search_reveal_the_fault(
@@ -256,7 +256,7 @@ def test_in_practice_copy_save_and_search_reveal_the_fault(
     """The test proves that the checks of the exam mode read these ways: in practice mode they show the fault."""
     begin_exam(hands, "practice", HIDDEN)
     (tmp_path / "saved").mkdir()
-    told = list(export_panels(hands, tmp_path / "saved", monkeypatch))
+    panel_texts = list(export_panels(hands, tmp_path / "saved", monkeypatch))
     for door in ("ledger Copy: ", "Save these rows.csv: "):
-        assert any(text.startswith(door) and HIDDEN[0] in text for text in told), door
+        assert any(text.startswith(door) and HIDDEN[0] in text for text in panel_texts), door
     assert any(text.startswith("events agent: ") and "stop-agent" in text for text in search_panels(hands))

@@ -208,13 +208,13 @@ def test_the_film_is_written(
     begin(staged_window, "automatic-failover", "practice")
     wait_for(staged_window, "over")
     frame = failover_moment.SIZE.width() * failover_moment.SIZE.height() * 3
-    for kind, found in (("GIF", None), ("MP4", None), ("MP4", str(encoder))):
-        monkeypatch.setattr(failover_moment, "find_encoder", lambda found=found: found)
+    for kind, encoder_found in (("GIF", None), ("MP4", None), ("MP4", str(encoder))):
+        monkeypatch.setattr(failover_moment, "find_encoder", lambda encoder_path=encoder_found: encoder_path)
         answer = (str(tmp_path / "failover.gif"), f"{kind} (*.{kind.lower()})")
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer)
         file = tmp_path / f"failover.{kind.lower()}"
         press(qtbot, Qt.Key.Key_E)
-        if kind == "MP4" and found is None:
+        if kind == "MP4" and encoder_found is None:
             assert "ffmpeg" in staged_window.notice.text
             assert not file.exists()
             continue
@@ -252,14 +252,14 @@ def test_a_film_never_replaces_a_file_that_the_dialog_did_not_name(
     begin(staged_window, "automatic-failover", "practice")
     wait_for(staged_window, "over")
     button = staged_window.failover_moment.stage.buttons["export"]
-    words, asked = button.text(), list[str]()
+    words, requests = button.text(), list[str]()
     for name, kind in (("failover", "GIF (*.gif)"), ("failover.gif", "MP4 (*.mp4)"), ("new", "GIF (*.gif)")):
         for ending in (".gif", ".mp4"):
             (tmp_path / f"failover{ending}").write_bytes(b"earlier film")
         answer = (str(tmp_path / name), kind)
 
         def ask(*_: object, answer: tuple[str, str] = answer) -> tuple[str, str]:
-            asked.append(answer[0])
+            requests.append(answer[0])
             return answer
 
         monkeypatch.setattr(QFileDialog, "getSaveFileName", ask)
@@ -269,7 +269,7 @@ def test_a_film_never_replaces_a_file_that_the_dialog_did_not_name(
         assert (tmp_path / "failover.gif").read_bytes() == (tmp_path / "failover.mp4").read_bytes()
     assert not button.isEnabled()
     press(qtbot, Qt.Key.Key_E)
-    assert len(asked) == 3
+    assert len(requests) == 3
     qtbot.waitUntil(button.isEnabled, timeout=60_000)
     assert button.text() == words
     assert (tmp_path / "new.gif").exists()
@@ -342,10 +342,12 @@ class StageWidget(QWidget):
 
 def find_overlaps(widget: QWidget) -> list[tuple[str, str]]:
     """Return the pairs of texts that cover each other by more than an edge."""
-    found = [
+    boxes = [
         (text.words, text.box.adjusted(2.0, 4.0, -2.0, -4.0)) for text in painted.texts(widget) if text.words
     ]
-    return [(a, b) for (a, box), (b, other) in itertools.combinations(found, 2) if box.intersects(other)]
+    return [
+        (a, b) for (a, box), (b, other_box) in itertools.combinations(boxes, 2) if box.intersects(other_box)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -369,9 +371,9 @@ def test_text_of_the_stage_is_read_from_the_back_row(
     views: list[StageView | WhyNotView] = []
     if line == "why":
         assert staged_window.session.history is not None
-        why = explain_failover(staged_window.session.history)
-        assert why is not None
-        views.append(why.reveal(len(why.rows)))
+        explanation = explain_failover(staged_window.session.history)
+        assert explanation is not None
+        views.append(explanation.reveal(len(explanation.rows)))
     else:
         if line:
             for _ in range(200):
@@ -385,41 +387,41 @@ def test_text_of_the_stage_is_read_from_the_back_row(
         views += [replay.view_of(number) for number in range(replay.begun_count)]
     small: dict[str, float] = {}
     cut: set[str] = set()
-    for size, large_text, least in ((QSize(1920, 930), True, 24.0), (QSize(1366, 640), False, 11.0)):
-        bare = StageWidget(size, large_text)
-        qtbot.addWidget(bare)
-        bare.show()
-        for bare.view in views:
-            found = list(painted.texts(bare))
-            assert len(found) >= 10
-            small |= {text.words: round(text.size_px, 1) for text in found if text.size_px < least}
-            cut |= {text.words for text in found if painted.ELLIPSIS in text.words}
+    for size, large_text, min_size in ((QSize(1920, 930), True, 24.0), (QSize(1366, 640), False, 11.0)):
+        bare_stage = StageWidget(size, large_text)
+        qtbot.addWidget(bare_stage)
+        bare_stage.show()
+        for bare_stage.view in views:
+            texts_painted = list(painted.texts(bare_stage))
+            assert len(texts_painted) >= 10
+            small |= {text.words: round(text.size_px, 1) for text in texts_painted if text.size_px < min_size}
+            cut |= {text.words for text in texts_painted if painted.ELLIPSIS in text.words}
     assert not small
     assert not cut
     for size, large_text in ((QSize(1366, 640), False), (QSize(1900, 510), False), (QSize(1366, 440), True)):
-        bare = StageWidget(size, large_text)
-        qtbot.addWidget(bare)
-        bare.show()
-        for bare.view in views:
-            assert not find_overlaps(bare)
+        bare_stage = StageWidget(size, large_text)
+        qtbot.addWidget(bare_stage)
+        bare_stage.show()
+        for bare_stage.view in views:
+            assert not find_overlaps(bare_stage)
     low = StageWidget(QSize(1366, 440), True)
     qtbot.addWidget(low)
     low.show()
     for low.view in views:
         if isinstance(low.view, StageView):
-            told = {text.words for text in painted.texts(low)}
-            assert told >= {row.name for row in low.view.rows if row.sign is not None}
+            words = {text.words for text in painted.texts(low)}
+            assert words >= {row.name for row in low.view.rows if row.sign is not None}
 
 
 @pytest.mark.usefixtures("locale")
 @pytest.mark.parametrize("width", [1366, 1800])
 def test_the_buttons_of_the_stage_are_in_one_row(qtbot: QtBot, width: int) -> None:
-    made = stage.FailoverStage()
-    made.setFont(theme.resize_font(made.font(), 1.5))
-    qtbot.addWidget(made)
-    made.resize(width, 600)
-    made.show()
+    stage_made = stage.FailoverStage()
+    stage_made.setFont(theme.resize_font(stage_made.font(), 1.5))
+    qtbot.addWidget(stage_made)
+    stage_made.resize(width, 600)
+    stage_made.show()
     for running in (True, False):
-        made.show_running(running)
+        stage_made.show_running(running)
         QApplication.processEvents()
-        assert len({one.y() for one in made.buttons.values() if one.isVisible()}) == 1
+        assert len({button.y() for button in stage_made.buttons.values() if button.isVisible()}) == 1

@@ -191,11 +191,11 @@ def test_the_caption_stays_in_the_window_next_to_its_card(
         QApplication.processEvents()
         assert window.rect().contains(mark.geometry())
         card = dict(window.topology.card_places())[place]
-        shown = card.translated(window.topology.mapTo(window, QPoint())) & window.rect()
-        assert not mark.geometry().intersects(shown), place
-        inside = QRect(QPoint(), mark.size())
+        card_area = card.translated(window.topology.mapTo(window, QPoint())) & window.rect()
+        assert not mark.geometry().intersects(card_area), place
+        mark_area = QRect(QPoint(), mark.size())
         for part in (mark.next, mark.skip, mark.text):
-            assert inside.contains(part.geometry()), place
+            assert mark_area.contains(part.geometry()), place
         for button in (mark.next, mark.skip):
             assert button.width() >= button.minimumSizeHint().width()
         assert mark.text.height() >= mark.text.heightForWidth(mark.text.width())

@@ -76,7 +76,9 @@ def test_enter_presses_the_answer_that_has_the_focus(hands: Hands) -> None:
     drill = hands.drill
     window.actions_by_name["drill.finish"].trigger()
     box = question(window)
-    yes = next(one for one in box.buttons() if box.buttonRole(one) == QMessageBox.ButtonRole.DestructiveRole)
+    yes = next(
+        button for button in box.buttons() if box.buttonRole(button) == QMessageBox.ButtonRole.DestructiveRole
+    )
     yes.setFocus()
     hands.qtbot.keyClick(yes, Key.Key_Return)
     assert drill.finished
@@ -263,16 +265,16 @@ def test_a_continued_run_restores_its_texts(hands: Hands, profile: Profile) -> N
 
 def test_rewinding_seats_of_a_class_asks_first(hands: Hands) -> None:
     window = hands.window
-    said: list[str] = []
+    confirmations: list[str] = []
     for line in ("freeze all", "message 3 reset the session"):
-        window.irrevocable.confirm_class_input(line, "Ann", said.append)
+        window.irrevocable.confirm_class_input(line, "Ann", confirmations.append)
         assert window.irrevocable.box is None, line
     for line in ("reset all", "back 3 2:30 again", "finish"):
-        window.irrevocable.confirm_class_input(line, "Ann", said.append)
+        window.irrevocable.confirm_class_input(line, "Ann", confirmations.append)
         box = window.irrevocable.box
         assert box is not None, line
         if line != "finish":
             assert "Ann" in box.informativeText()
-        assert line not in said
+        assert line not in confirmations
         hands.say_yes()
-        assert said[-1] == line
+        assert confirmations[-1] == line

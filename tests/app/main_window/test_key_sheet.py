@@ -61,9 +61,11 @@ def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
 @pytest.mark.parametrize("scheme", keys.SCHEMES)
 def test_every_key_on_the_sheet_works(lab: OpenWindow, scheme: str) -> None:
     lab.appearance.set_keys(scheme, {})
-    bound = lab.appearance._actions
+    bound_actions = lab.appearance._actions
     places = ("explorer", "ledger")
-    panel = {keys.WINDOW: "topology", keys.DESK: "topology", "query": "console"} | {at: at for at in places}
+    panel = {keys.WINDOW: "topology", keys.DESK: "topology", "query": "console"} | {
+        place: place for place in places
+    }
     silent, tried = [], 0
     with watch_actions(lab) as watch:
         for scope, place in panel.items():
@@ -80,7 +82,7 @@ def test_every_key_on_the_sheet_works(lab: OpenWindow, scheme: str) -> None:
                     watch.arrived.clear()
                     QTest.keySequence(focus, QKeySequence(key))
                     tried += 1
-                    if watch.arrived != [(bound[command.name], False)]:
+                    if watch.arrived != [(bound_actions[command.name], False)]:
                         silent.append(f"{key}: {command.name}")
     assert tried > 70
     assert not silent
@@ -88,16 +90,18 @@ def test_every_key_on_the_sheet_works(lab: OpenWindow, scheme: str) -> None:
 
 def test_every_working_key_is_on_the_sheet(lab: OpenWindow) -> None:
     lab.editing.show()
-    listed = {key for found in lab.appearance.keys_now.values() for key in found}
+    listed = {key for shortcut in lab.appearance.keys_now.values() for key in shortcut}
     listed |= {"Enter", "Find"}  # the keypad's Enter, and a key of few keyboards
-    there: dict[str, QObject] = {}
+    actions_by_key: dict[str, QObject] = {}
     for action in lab.findChildren(QAction):
         if not type(action.parent()).__module__.startswith("pyqtgraph"):
-            there |= {_text(key): action for key in action.shortcuts()}
+            actions_by_key |= {_text(key): action for key in action.shortcuts()}
     for shortcut in lab.findChildren(QShortcut):
-        there[_text(shortcut.key())] = shortcut
-    assert len(there) > 60
-    assert not {key: _describe_object(item) for key, item in there.items() if key not in listed | FOR_CLOSING}
+        actions_by_key[_text(shortcut.key())] = shortcut
+    assert len(actions_by_key) > 60
+    assert not {
+        key: _describe_object(item) for key, item in actions_by_key.items() if key not in listed | FOR_CLOSING
+    }
 
 
 FOR_CLOSING = {"Esc"}
@@ -110,8 +114,8 @@ def _text(key: QKeySequence) -> str:
 
 def _describe_object(item: QObject) -> str:
     parent = item.parent()
-    said = item.text() if isinstance(item, QAction) else ""
-    return f"{said} of {type(parent).__name__ if isinstance(parent, QWidget) else parent}"
+    item_text = item.text() if isinstance(item, QAction) else ""
+    return f"{item_text} of {type(parent).__name__ if isinstance(parent, QWidget) else parent}"
 
 
 @pytest.mark.slow
@@ -120,18 +124,18 @@ def test_custom_keys_apply_after_a_restart(
 ) -> None:
     lab.appearance.set_keys(keys.SSMS, {"time.step": ("Ctrl+Alt+Y",)})
     lab.close()
-    again = show_window(qtbot, profile, store)
-    again.choose("lab")
-    again.brief.started.emit("lab")
-    again.session.pause()
-    assert again.session.drill is not None
-    before = again.session.drill.tick
-    again.topology.setFocus()
-    QTest.keyClick(again.topology, Qt.Key.Key_F10)
-    assert again.session.drill.tick == before
-    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
-    QTest.keyClick(again.topology, Qt.Key.Key_Y, both)
-    assert again.session.drill.tick == before + 1
+    second_window = show_window(qtbot, profile, store)
+    second_window.choose("lab")
+    second_window.brief.started.emit("lab")
+    second_window.session.pause()
+    assert second_window.session.drill is not None
+    before = second_window.session.drill.tick
+    second_window.topology.setFocus()
+    QTest.keyClick(second_window.topology, Qt.Key.Key_F10)
+    assert second_window.session.drill.tick == before
+    modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+    QTest.keyClick(second_window.topology, Qt.Key.Key_Y, modifiers)
+    assert second_window.session.drill.tick == before + 1
 
 
 @pytest.mark.slow

@@ -192,8 +192,8 @@ def test_recent_files_are_listed(tmp_path: Path, window: OpenWindow) -> None:
     recent(window)[1].trigger()
     assert window.pages.currentWidget() is window.brief
     (tmp_path / "second.toml").unlink()
-    gone = next(action for action in recent(window) if "second" in action.text())
-    assert not gone.isEnabled()
+    removed_action = next(action for action in recent(window) if "second" in action.text())
+    assert not removed_action.isEnabled()
     recent(window)[-1].trigger()
     assert [action.text() for action in recent(window)] == ["Clear this list"]
 
@@ -285,9 +285,9 @@ def test_no_window_shrinks_to_an_empty_frame(
     qapp.sendEvent(lab, QEvent(QEvent.Type.FontChange))  # the window was created on the real screen
     lab.resize(10, 10)
     line = lab.fontMetrics().height()
-    least = QSize(48 * line, 28 * line).boundedTo(QSize(1000, 540))
-    assert lab.size() == least
-    assert least.width() >= 700, "menus and pages have room"
+    minimum_size = QSize(48 * line, 28 * line).boundedTo(QSize(1000, 540))
+    assert lab.size() == minimum_size
+    assert minimum_size.width() >= 700, "menus and pages have room"
     for action in lab.menuBar().actions():
         assert lab.menuBar().rect().contains(lab.menuBar().actionGeometry(action))
     dock = lab.desk.docks["error_log"]
@@ -332,8 +332,8 @@ def test_with_large_text_on_a_small_screen_no_page_scrolls_sideways(
 def test_a_screen_reader_hears_clock_and_speed(lab: OpenWindow) -> None:
     lab.session.set_speed(10.0)
     lab.session.step()
-    heard = [label.accessibleName() for label in lab.transport.findChildren(QLabel)]
-    assert "Simulated time 0:00" in heard
+    spoken_names = [label.accessibleName() for label in lab.transport.findChildren(QLabel)]
+    assert "Simulated time 0:00" in spoken_names
     fields = {field.accessibleName(): field.text() for field in lab.transport.findChildren(QLineEdit)}
     assert fields["Speed"] == "10×"
 
@@ -342,7 +342,7 @@ def test_a_screen_reader_hears_clock_and_speed(lab: OpenWindow) -> None:
 @pytest.mark.usefixtures("style_sheet")
 def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow) -> None:
     """The program crashed if a plot was rebuilt while Qt was applying a style."""
-    choices, seen = itertools.cycle((theme.DARK, theme.LIGHT)), list[QWidget]()
+    choices, widgets_seen = itertools.cycle((theme.DARK, theme.LIGHT)), list[QWidget]()
     for go in (
         lambda: None,  # while the desk is shown
         lab.show_home,
@@ -355,11 +355,11 @@ def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow) -> N
         go()
         shown_page = lab.pages.currentWidget()
         assert shown_page is not None
-        seen.append(shown_page)
+        widgets_seen.append(shown_page)
         lab.appearance.set_theme(next(choices))
         qapp.processEvents()
         assert shown_page.palette().window().color() == theme.tokens(qapp.palette()).window
-    assert len(set(seen)) == len(seen)
+    assert len(set(widgets_seen)) == len(widgets_seen)
     theme.apply(qapp, theme.LIGHT)
 
 
@@ -411,9 +411,9 @@ def test_a_narrow_desk_has_two_columns_and_restores_the_others(qapp: QApplicatio
     lab.appearance.set_font_scale(2.0)
     settle()
     assert lab.desk.narrow
-    there = {dock for dock in docks.values() if not dock.isHidden()}
-    assert docks["charts"] in there
-    assert {docks["brief"], *lab.desk.tabifiedDockWidgets(docks["brief"])} >= there
+    visible_docks = {dock for dock in docks.values() if not dock.isHidden()}
+    assert docks["charts"] in visible_docks
+    assert {docks["brief"], *lab.desk.tabifiedDockWidgets(docks["brief"])} >= visible_docks
     assert docks["brief"].x() > 0  # a dock behind another tab is left of the window
     assert 0.45 * lab.width() < lab.topology.width() < 0.6 * lab.width()
     lab.desk.focus_view("console")
@@ -440,16 +440,16 @@ def test_a_narrow_layout_is_restored_at_the_next_start(
     qapp.processEvents()
     lab.desk.docks["timing"].close()
     lab.close()
-    again = show_window(qtbot, profile, store)
-    again.choose("lab")
-    again.brief.started.emit("lab")
+    second_window = show_window(qtbot, profile, store)
+    second_window.choose("lab")
+    second_window.brief.started.emit("lab")
     qapp.processEvents()
-    assert again.desk.narrow
-    assert again.desk.docks["timing"].isHidden()
-    assert not again.desk.docks["events"].isHidden()
-    again.appearance.set_font_scale(1.0)
+    assert second_window.desk.narrow
+    assert second_window.desk.docks["timing"].isHidden()
+    assert not second_window.desk.docks["events"].isHidden()
+    second_window.appearance.set_font_scale(1.0)
     qapp.processEvents()
-    assert not again.desk.docks["timing"].isHidden()
+    assert not second_window.desk.docks["timing"].isHidden()
 
 
 @pytest.mark.slow
@@ -495,11 +495,11 @@ def test_no_tab_bar_appears_without_a_panel(qtbot: Any, hands: Hands) -> None:
     window.desk.focus_view("table")
     window.resize(1300, 760)
     qtbot.waitUntil(lambda: not window.desk.rect().intersects(left.geometry()))
-    others = [
+    tab_bars = [
         bar for bar in window.desk.findChildren(QTabBar) if bar.parent() is window.desk and bar.count() > 1
     ]
     panels = {dock.geometry().topLeft() for dock in window.desk.docks.values() if dock.isVisible()}
-    assert any(bar.geometry().bottomLeft() + QPoint(0, 1) in panels for bar in others)
+    assert any(bar.geometry().bottomLeft() + QPoint(0, 1) in panels for bar in tab_bars)
 
 
 def test_full_screen_and_back_keeps_the_layout(qapp: QApplication, lab: OpenWindow) -> None:
@@ -551,8 +551,8 @@ def test_every_icon_stays_visible_after_a_theme_change(
     hidden = [
         button.accessibleName() or button.toolTip() or button.text()
         for button in lab.desk_page.findChildren(QAbstractButton)
-        if button.isVisible() and button.property("primary") is None and (found := _lightness(button))
-        and max(abs(each - ground) for each in found) < 60
+        if button.isVisible() and button.property("primary") is None and (lightness_values := _lightness(button))
+        and max(abs(lightness - ground) for lightness in lightness_values) < 60
     ]  # fmt: skip
     assert hidden == []
 
@@ -582,9 +582,9 @@ def test_changing_the_theme_is_cheaper_than_replacing_the_sheet(qapp: QApplicati
         return time.process_time() - before
 
     lab.appearance.set_theme(theme.DARK)
-    over = cost_s(lambda: qapp.setStyleSheet(theme.style_sheet(theme.light())))
+    override_s = cost_s(lambda: qapp.setStyleSheet(theme.style_sheet(theme.light())))
     ours = cost_s(lambda: lab.appearance.set_theme(theme.LIGHT))
-    assert ours < over
+    assert ours < override_s
 
 
 @pytest.mark.slow

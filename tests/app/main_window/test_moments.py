@@ -86,31 +86,31 @@ def test_a_row_of_the_log_moves_every_cursor(qtbot: Any, window: OpenWindow, des
     assert window.charts.scale.cursor_text == formatting.run_time(t_s, 1)
     assert has_cursor(window.timeline, t_s)
     events = window.desk.view("events")
-    chosen = events.model.rows[events.table.currentIndex().row()]
-    assert chosen.t_s <= t_s + 0.005
-    after = events.model.rows[events.table.currentIndex().row() + 1 :][:1]
-    assert all(later.t_s > t_s for later in after)
+    selected_row = events.model.rows[events.table.currentIndex().row()]
+    assert selected_row.t_s <= t_s + 0.005
+    next_rows = events.model.rows[events.table.currentIndex().row() + 1 :][:1]
+    assert all(row.t_s > t_s for row in next_rows)
     assert window.timing.selected_row is not None
 
 
 def test_a_range_dragged_over_the_charts_filters_every_view(
     qtbot: Any, window: OpenWindow, desk: Hands
 ) -> None:
-    every = times(window, "events")
+    all_times = times(window, "events")
     drag(qtbot, window, 20.0, 33.0)
     assert window.moments.span == (pytest.approx(20.0, abs=1.0), pytest.approx(33.0, abs=1.0))
     low, high = window.charts.panels[0].plot.vb.viewRange()[0]
     assert (low, high) == pytest.approx(window.moments.span)
     for name in ("events", "error_log"):
         assert all(low <= t_s <= high for t_s in times(window, name))
-    assert 0 < len(times(window, "events")) < len(every)
+    assert 0 < len(times(window, "events")) < len(all_times)
     assert window.timing.model.rowCount() == 1
     window.moments.choose_span((0.0, 20.0))
     assert window.timing.model.rowCount() == 0
-    back = next(b for b in window.charts.findChildren(QToolButton) if "✕" in b.text())
-    desk.click(back)
+    close_button = next(b for b in window.charts.findChildren(QToolButton) if "✕" in b.text())
+    desk.click(close_button)
     assert window.moments.span is None
-    assert times(window, "events") == every
+    assert times(window, "events") == all_times
     assert window.timing.model.rowCount() == 1
 
 
@@ -166,7 +166,7 @@ def test_an_unwritable_file_is_reported(
 
 @pytest.mark.slow
 def test_states_are_lanes_and_spoken(window: OpenWindow, desk: Hands) -> None:
-    shown = [text.words for text in painted.texts(window.charts.states)]
-    assert "SYNCHRONIZED" in shown
-    assert [one.split()[0] for one in window.charts.states.summary.split(", ")] == ["SERVER_A", "SERVER_B"]
+    state_words = [text.words for text in painted.texts(window.charts.states)]
+    assert "SYNCHRONIZED" in state_words
+    assert [part.split()[0] for part in window.charts.states.summary.split(", ")] == ["SERVER_A", "SERVER_B"]
     assert "SERVER_B DISCONNECTED" in window.charts.summary

@@ -41,7 +41,7 @@ def stage(hands: Hands, window: OpenWindow) -> OpenWindow:
 
 @pytest.mark.slow
 def test_every_painted_text_is_readable(stage: OpenWindow) -> None:
-    faint, seen = [], 0
+    faint, seen_count = [], 0
     for choice in (theme.LIGHT, theme.DARK, theme.CONTRAST):
         stage.appearance.set_theme(choice)
         for panel in ("timing", "events"):
@@ -49,12 +49,12 @@ def test_every_painted_text_is_readable(stage: OpenWindow) -> None:
             settle()
             picture = stage.grab().toImage()
             for text in painted.texts(stage):
-                seen += painted.contrast(text, picture, stage) is not None
+                seen_count += painted.contrast(text, picture, stage) is not None
                 ratio = painted.too_faint(text, picture, stage)
                 if ratio is not None:
                     faint.append(f"{choice}: {text.words!r} {ratio:.1f}:1 in {text.location}")
     stage.appearance.set_theme(theme.LIGHT)
-    assert seen > 500
+    assert seen_count > 500
     assert not faint
 
 
@@ -67,9 +67,9 @@ def test_a_faint_text_is_detected(stage: OpenWindow) -> None:
     settle()
     picture = stage.grab().toImage()
     ratios = {t.words: painted.too_faint(t, picture, stage) for t in painted.texts(stage)}
-    found = [ratio for words, ratio in ratios.items() if "Nobody" in words]
-    assert found
-    assert found[0] is not None
+    nobody_ratios = [ratio for words, ratio in ratios.items() if "Nobody" in words]
+    assert nobody_ratios
+    assert nobody_ratios[0] is not None
 
 
 @pytest.mark.slow
@@ -93,16 +93,16 @@ def test_start_page_and_brief_have_room_for_their_texts(
     ]
     window.choose("automatic-failover")
     settle()
-    found = [text for text in painted.texts(window) if not isinstance(text.widget, QLineEdit)]
-    assert {"Back to the drills", "Start the clock"} <= {text.words for text in found}
+    texts_painted = [text for text in painted.texts(window) if not isinstance(text.widget, QLineEdit)]
+    assert {"Back to the drills", "Start the clock"} <= {text.words for text in texts_painted}
     faults += [
         f"{t.words!r} {painted.describe_clipping(t, window)}"
-        for t in found
+        for t in texts_painted
         if painted.describe_clipping(t, window)
     ]
     faults += [
         f"{t.words!r} must be"
-        for t in found
+        for t in texts_painted
         if t.box.right() > window.width() and "Qt" not in type(t.widget).__name__
     ]
     assert not faults

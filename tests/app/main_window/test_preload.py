@@ -65,11 +65,11 @@ print(*sorted(name for name in set(sys.modules) - before if name in LATER))
 
 def test_the_first_drill_and_query_import_nothing_more() -> None:
     """The list is complete: with it nothing large is imported later; without it exactly its modules are."""
-    both = [
+    processes = [
         subprocess.Popen([sys.executable, "-c", FIRST_BATCHES, *arguments], stdout=subprocess.PIPE, text=True)
         for arguments in ([], ["preload"])
     ]
-    loaded = [[set(line.split()) for line in each.communicate()[0].splitlines()] for each in both]
+    loaded = [[set(line.split()) for line in process.communicate()[0].splitlines()] for process in processes]
     assert loaded[0][1] == set(LATER)
     assert {"sqlglot", "lark"} <= loaded[0][0]
     assert loaded[1] == [{"nothing"}, set()]

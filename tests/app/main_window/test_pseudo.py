@@ -162,17 +162,17 @@ def list_texts(window: QWidget) -> Iterator[tuple[str, str]]:
 
 def outside(text: str) -> str:
     """Return the part of *text* that is not in the pseudo-locale's brackets."""
-    kept, depth, at = "", 0, 0
+    kept_text, depth, offset = "", 0, 0
     text = re.sub(r"<[^<>]*>|&\w+;", " ", text).replace("&", "")
-    while at < len(text):
-        if text.startswith("[!!!", at):
-            depth, at = depth + 1, at + 4
-        elif depth and text.startswith("!!!]", at):
-            depth, at = depth - 1, at + 4
+    while offset < len(text):
+        if text.startswith("[!!!", offset):
+            depth, offset = depth + 1, offset + 4
+        elif depth and text.startswith("!!!]", offset):
+            depth, offset = depth - 1, offset + 4
         else:
-            kept += "" if depth else text[at]
-            at += 1
-    return kept
+            kept_text += "" if depth else text[offset]
+            offset += 1
+    return kept_text
 
 
 def phrases(text: str) -> Iterable[str]:
@@ -228,22 +228,22 @@ def of_the_run(drill: Drill | None) -> set[str]:
 @pytest.mark.usefixtures("style_sheet")
 def test_every_text_of_the_window_is_translatable_and_fits(hands: Hands, data: set[str]) -> None:
     """The pseudo-locale is longer than German, which is a third longer than English."""
-    plain: set[str] = set()
+    plain_texts: set[str] = set()
     short: set[str] = set()
     for page, window in pages(hands):
-        known = data | of_the_run(hands.window.session.drill) | TYPED
-        for where, text in list_texts(window):
+        known_texts = data | of_the_run(hands.window.session.drill) | TYPED
+        for location, text in list_texts(window):
             for phrase in phrases(outside(text)):
-                if not DATA.fullmatch(phrase) and phrase not in known:
-                    plain.add(f"{page}, {where}: {phrase!r} in {text[:80]!r}")
+                if not DATA.fullmatch(phrase) and phrase not in known_texts:
+                    plain_texts.add(f"{page}, {location}: {phrase!r} in {text[:80]!r}")
         for _ in range(4):
             QApplication.processEvents()
         for _ in range(10):  # nested layouts settle one after the other
             QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
         for widget in window.findChildren(QWidget):
             if isinstance(widget, (QAbstractButton, QLabel)) and widget.isVisible() and widget.text():
-                short |= {f"{page}: {widget.text()!r} {why}" for why in find_clipping(widget)}
-    assert not plain, "\n".join(sorted(plain))
+                short |= {f"{page}: {widget.text()!r} {reason}" for reason in find_clipping(widget)}
+    assert not plain_texts, "\n".join(sorted(plain_texts))
     assert not short, "\n".join(sorted(short))
 
 
@@ -254,25 +254,25 @@ def test_every_text_of_the_exports_is_translatable(data: set[str]) -> None:
         drill.advance_to(drill.tick + 9_000)
         drill.do(line)
     drill.do("finish")
-    known = data | of_the_run(drill)
+    known_texts = data | of_the_run(drill)
     language.use(language.PSEUDO)
     try:
         source = source_of(drill)
-        shown = re.sub(r"<style>.*?</style>", "", exported.page(source), flags=re.DOTALL)
-        texts = [html.unescape(text) for text in re.findall(r">([^<]+)<", shown)]
+        page_text = re.sub(r"<style>.*?</style>", "", exported.page(source), flags=re.DOTALL)
+        texts = [html.unescape(text) for text in re.findall(r">([^<]+)<", page_text)]
         texts += [
             row.rsplit(",", 1)[-1] for row in sheets(source)["events.csv"].splitlines() if ",note," in row
         ]
         texts += runbook(source).replace("\n--    ", " ").replace("-- ", "").splitlines()
     finally:
         language.use(language.ENGLISH)
-    plain = {
+    plain_texts = {
         f"{phrase!r} in {text[:80]!r}"
         for text in texts
         for phrase in phrases(outside(text))
-        if not DATA.fullmatch(phrase) and phrase not in known
+        if not DATA.fullmatch(phrase) and phrase not in known_texts
     }
-    assert not plain, "\n".join(sorted(plain))
+    assert not plain_texts, "\n".join(sorted(plain_texts))
 
 
 def _scrolls(widget: QWidget) -> bool:

@@ -82,8 +82,13 @@ def test_an_accepted_file_is_remembered_by_its_text(window: OpenWindow, profile:
     window.show_home()
     window.open_file(str(file))
     assert window.pages.currentWidget() is window.brief
-    (one,) = accepted_files.list_accepted_texts(profile)
-    assert (one.sha256, one.title, one.author, one.own) == (sha256(FOREIGN), "From afar", "Ada L.", False)
+    (accepted_text,) = accepted_files.list_accepted_texts(profile)
+    assert (accepted_text.sha256, accepted_text.title, accepted_text.author, accepted_text.own) == (
+        sha256(FOREIGN),
+        "From afar",
+        "Ada L.",
+        False,
+    )
     file.write_text(FOREIGN.replace("lose", "keep"), encoding="utf-8")  # no longer the same file
     window.open_file(str(file))
     get_quarantine(window)
@@ -94,10 +99,10 @@ def test_user_and_shipped_files_are_not_quarantined(window: OpenWindow, file: Pa
     copy.write_text((files("scenarios") / "lab.toml").read_text(encoding="utf-8"), encoding="utf-8")
     window.open_file(str(copy))
     assert window.pages.currentWidget() is window.brief
-    own = scenario_files.own_folder()
-    own.mkdir(parents=True)
-    file.rename(own / file.name)
-    window.open_file(str(own / file.name))
+    own_folder = scenario_files.own_folder()
+    own_folder.mkdir(parents=True)
+    file.rename(own_folder / file.name)
+    window.open_file(str(own_folder / file.name))
     assert window.pages.currentWidget() is window.brief
 
 
@@ -180,9 +185,9 @@ def test_files_accepted_by_an_earlier_version_are_kept_and_can_be_forgotten(
 def test_forgetting_a_user_drill_is_reported(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     get_quarantine(window).accept.click()
-    own = scenario_files.own_folder()
-    own.mkdir(parents=True)
-    file.rename(own / file.name)
+    own_folder = scenario_files.own_folder()
+    own_folder.mkdir(parents=True)
+    file.rename(own_folder / file.name)
     window.quarantine.forget([sha256(FOREIGN)])
     assert "still among your drills" in window.notice.text
 

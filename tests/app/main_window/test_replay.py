@@ -99,12 +99,12 @@ def test_dragging_scrubs_through_the_run(hands: Hands, qtbot: QtBot) -> None:
     with_a_failover(hands)
     timeline, middle = hands.window.timeline, hands.window.timeline.height() // 2
     qtbot.mousePress(timeline, Qt.MouseButton.LeftButton, pos=QPoint(round(timeline.x_of(70.0)), middle))
-    seen = []
+    times_s = []
     for t_s in (50.0, 40.0, 20.0):
         qtbot.mouseMove(timeline, QPoint(round(timeline.x_of(t_s)), middle))
-        qtbot.waitUntil(partial(lambda at: abs(hands.drill.world.t_s - at) < 1.0, t_s))
-        seen.append(hands.drill.world.t_s)
-    assert seen == sorted(seen, reverse=True)
+        qtbot.waitUntil(partial(lambda time_s: abs(hands.drill.world.t_s - time_s) < 1.0, t_s))
+        times_s.append(hands.drill.world.t_s)
+    assert times_s == sorted(times_s, reverse=True)
 
 
 @pytest.mark.slow
@@ -136,11 +136,11 @@ def test_a_held_key_does_not_outrun_the_window(hands: Hands, monkeypatch: pytest
         walked.append(hands.drill.world.t_s)
     hands.press(Key.Key_End, Mod.AltModifier, target=window.topology)
     QApplication.processEvents()
-    shown: list[int] = []
+    ticks: list[int] = []
     look = window.session.show_moment
 
     def showing(tick: int) -> bool:
-        shown.append(tick)
+        ticks.append(tick)
         return look(tick)
 
     monkeypatch.setattr(window.session, "look", showing)
@@ -148,7 +148,7 @@ def test_a_held_key_does_not_outrun_the_window(hands: Hands, monkeypatch: pytest
         hands.press(Key.Key_Left, Mod.AltModifier, target=window.topology)
     QApplication.processEvents()
     assert hands.drill.world.t_s == walked[3]
-    assert len(shown) == 2, "the first at once, and the last"
+    assert len(ticks) == 2, "the first at once, and the last"
 
 
 def test_an_exam_cannot_be_rewound(hands: Hands) -> None:
@@ -197,8 +197,8 @@ def test_continuing_from_the_past_creates_a_recorded_branch(hands: Hands, profil
     assert not branch.world.availability["Sales"].serving  # without a witness no server takes over
     assert tree.history_of("main").drill.world.availability["Sales"].serving
     (run,) = profile.unfinished()  # only the newest run of a tree
-    again = replay(branch.scenario, run.seed, run.mode, [line.text for line in run.lines], branch.tick)
-    assert again.state_hash() == branch.state_hash()
+    replayed = replay(branch.scenario, run.seed, run.mode, [line.text for line in run.lines], branch.tick)
+    assert replayed.state_hash() == branch.state_hash()
 
 
 @pytest.mark.slow
@@ -210,9 +210,9 @@ def test_branch_names_are_complete_at_any_text_size(hands: Hands) -> None:
     QApplication.processEvents()
     page = window.branches.page
     assert page is not None
-    found = [text.words for text in painted.texts(page.tree.viewport())]
-    assert any("branch 1" in words for words in found)
-    assert not [words for words in found if painted.ELLIPSIS in words]
+    painted_words = [text.words for text in painted.texts(page.tree.viewport())]
+    assert any("branch 1" in words for words in painted_words)
+    assert not [words for words in painted_words if painted.ELLIPSIS in words]
 
 
 def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot: QtBot, monkeypatch) -> None:
@@ -225,10 +225,10 @@ def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot:
     assert page.tree.horizontalScrollBar().maximum() == 0, "columns that cannot be seen"
     assert window.pages.currentWidget() == page
     assert page.selected_branch == "branch 1"
-    said = texts(page.comparison)
-    assert "The runs diverge at 0:" in said
-    assert "SET WITNESS OFF" in said
-    assert "≠" in said
+    labels = texts(page.comparison)
+    assert "The runs diverge at 0:" in labels
+    assert "SET WITNESS OFF" in labels
+    assert "≠" in labels
     monkeypatch.setattr("app.views.branches.ask_text", lambda *_: "no witness")
     hands.press(Key.Key_F2, target=page.tree)
     assert page.selected_branch == "no witness"
@@ -282,9 +282,9 @@ def seed_of_a_new_run(hands: Hands, name: str) -> int:
 
 @pytest.mark.slow
 def test_the_first_run_uses_the_files_seed_and_later_runs_new_ones(hands: Hands) -> None:
-    own = load_shipped_scenario("forced-service").seed
+    own_seed = load_shipped_scenario("forced-service").seed
     seeds = [seed_of_a_new_run(hands, "forced-service") for _ in range(4)]
-    assert seeds[0] == own
+    assert seeds[0] == own_seed
     assert len(set(seeds)) == 4
     assert f"seed {seeds[-1]}" in hands.window.run_facts.text()
 
@@ -422,9 +422,9 @@ def test_every_export_is_written(hands: Hands, tmp_path: Path, monkeypatch) -> N
         hands.window.notice.clear()
         hands.window.debrief.export_wanted.emit(kind)
         assert "Saved" in hands.window.notice.text, kind
-        written = list(tmp_path.glob(f"{kind}*{ending}"))
-        assert written, kind
-        assert all(found.stat().st_size > 100 for found in written), kind
+        files_written = list(tmp_path.glob(f"{kind}*{ending}"))
+        assert files_written, kind
+        assert all(file.stat().st_size > 100 for file in files_written), kind
     assert "point of no return" in (tmp_path / "html.html").read_text(encoding="utf-8"), (
         "worked out by itself"
     )
@@ -476,21 +476,21 @@ def test_another_scenario_is_not_replaced_after_a_name_change(
     hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mended_in_the_lab(hands)
-    other, asked, answer = tmp_path / "my-drill.toml", [], QMessageBox.StandardButton.No
-    other.write_text("of somebody")
+    other_file, questions, answer = tmp_path / "my-drill.toml", [], QMessageBox.StandardButton.No
+    other_file.write_text("of somebody")
 
     def question(_: object, __: str, text: str, *___: object) -> QMessageBox.StandardButton:
-        asked.append(text)
+        questions.append(text)
         return answer
 
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "My drill.toml"), ""))
     monkeypatch.setattr(QMessageBox, "question", question)
     hands.window.actions_by_name["drill.save_scenario"].trigger()
-    assert "my-drill.toml" in asked[0]
-    assert other.read_text() == "of somebody"
+    assert "my-drill.toml" in questions[0]
+    assert other_file.read_text() == "of somebody"
     answer = QMessageBox.StandardButton.Yes
     hands.window.actions_by_name["drill.save_scenario"].trigger()
-    assert load_scenario(other.read_text(), "my-drill.toml").name == "my-drill"
+    assert load_scenario(other_file.read_text(), "my-drill.toml").name == "my-drill"
 
 
 @pytest.mark.slow
@@ -507,7 +507,7 @@ def test_a_run_that_cannot_be_written_keeps_the_existing_scenario(
     monkeypatch.setattr(os, "replace", raise_disk_full)
     save_as_scenario(hands, file, monkeypatch)
     assert "No space left on device" in hands.window.notice.text
-    assert [each.read_text() for each in tmp_path.glob("*my-drill*")] == ["of somebody"]
+    assert [file.read_text() for file in tmp_path.glob("*my-drill*")] == ["of somebody"]
 
 
 def save_as_scenario(hands: Hands, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -521,8 +521,8 @@ def test_a_lab_session_becomes_a_scenario(
     mended_in_the_lab(hands)
     save_as_scenario(hands, tmp_path / "my-drill.toml", monkeypatch)
     assert "Saved" in hands.window.notice.text
-    made = load_scenario((tmp_path / "my-drill.toml").read_text(), "my-drill.toml")
-    drill = Drill(made)
+    recorded_scenario = load_scenario((tmp_path / "my-drill.toml").read_text(), "my-drill.toml")
+    drill = Drill(recorded_scenario)
     play_solution(drill)
     assert drill.score().total >= 95.0
 
@@ -555,8 +555,12 @@ def test_recorded_branches_survive_a_restart(hands: Hands, profile: Profile, tmp
     folder = profile.file.parent
     hands.window.close()
     profile.close()
-    with open_profile(folder) as again:
-        assert [b.name for b in again.branches(again.unfinished()[0].run_id)] == names == ["main", "branch 1"]
+    with open_profile(folder) as second_profile:
+        assert (
+            [b.name for b in second_profile.branches(second_profile.unfinished()[0].run_id)]
+            == names
+            == ["main", "branch 1"]
+        )
 
 
 @pytest.mark.slow
@@ -657,20 +661,20 @@ def test_the_curve_is_drawn_before_the_analysis_is_complete(hands: Hands) -> Non
     with_a_failover(hands)
     window.session.do("finish")
     hands.qtbot.waitUntil(lambda: require(window.debrief.model).account is not None, timeout=60_000)
-    drawn = require(require(window.debrief.model).account)
-    assert drawn.curve
+    account = require(require(window.debrief.model).account)
+    assert account.curve
     assert require(window.debrief.model).provisional == window.debriefing.analyzing
     hands.analyze()
     assert "Analysis finished" in texts(window.debrief)
 
 
 def test_a_longer_search_tries_ten_times_as_many_plans(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
-    window, asked = hands.window, list[tuple[int, int]]()
+    window, requests = hands.window, list[tuple[int, int]]()
 
     def account(
         drill: Drill, plans: Sequence[object], node_limit: int = EXTRA_PLANS, **_: object
     ) -> Slices[Account]:
-        asked.append((len(plans), node_limit))
+        requests.append((len(plans), node_limit))
         yield 0.0
         return Account((move,), 60.0, None, BoundGap(100, 50.0, 90.0))
 
@@ -682,8 +686,12 @@ def test_a_longer_search_tries_ten_times_as_many_plans(hands: Hands, monkeypatch
     for _ in range(2):
         hands.click(button(window.debrief, "Search longer"))
         hands.analyze()
-    (known, _), *_ = asked
-    assert asked == [(known, EXTRA_PLANS), (known + 1, 10 * EXTRA_PLANS), (known + 1, 100 * EXTRA_PLANS)]
+    (first_runs, _), *_ = requests
+    assert requests == [
+        (first_runs, EXTRA_PLANS),
+        (first_runs + 1, 10 * EXTRA_PLANS),
+        (first_runs + 1, 100 * EXTRA_PLANS),
+    ]
 
 
 def test_the_best_continuation_can_be_watched_and_taken_over(hands: Hands) -> None:
@@ -697,13 +705,13 @@ def test_the_best_continuation_can_be_watched_and_taken_over(hands: Hands) -> No
     hands.qtbot.waitUntil(lambda: window.session.looking_back)
     assert window.play.best is not None
     assert window.replay.bar.go_on.isVisible()
-    at = hands.drill.tick
+    tick_now = hands.drill.tick
     window.replay.step(1)
-    assert hands.drill.tick >= at
-    done = [item.line for item in hands.drill.journal]
+    assert hands.drill.tick >= tick_now
+    lines = [item.line for item in hands.drill.journal]
     hands.click(window.replay.bar.go_on)
     hands.qtbot.waitUntil(lambda: not window.session.looking_back)
-    assert [item.line for item in hands.drill.journal][: len(done)] == done
+    assert [item.line for item in hands.drill.journal][: len(lines)] == lines
     assert hands.drill.journal[-1].verb == "rewind", "somebody has come back here, and the score knows"
     assert window.play.run_id is not None
     assert window.session.speed == 1.0, "at which a person can do something"

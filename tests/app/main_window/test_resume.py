@@ -68,10 +68,10 @@ def test_a_run_killed_during_a_drill_is_resumed(
     with open_profile(profile_folder) as profile:
         window = show_window(qtbot, profile, store)
         hands = Hands(qtbot, window)
-        (go_on,) = [
+        (continue_button,) = [
             b for b in window.picker.findChildren(QPushButton) if b.text().startswith("Continue at 0:0")
         ]
-        hands.click(go_on)
+        hands.click(continue_button)
         hands.search()
         assert window.pages.currentWidget() is window.desk_page
         assert (hands.drill.tick, hands.drill.state_hash()) == (int(tick), state_hash)
@@ -169,7 +169,7 @@ def test_a_full_disk_undoes_the_input_and_reports_it(hands: Hands, profile: Prof
     window.do("power-off SERVER_A")
     assert window.notice.text == ""
     (run,) = profile.unfinished()
-    again = replay(
+    replayed = replay(
         hands.drill.scenario, run.seed, run.mode, [line.text for line in run.lines], hands.drill.tick
     )
-    assert again.state_hash() == hands.drill.state_hash()
+    assert replayed.state_hash() == hands.drill.state_hash()

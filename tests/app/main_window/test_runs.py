@@ -29,15 +29,15 @@ def pick(box: QComboBox, text: str) -> None:
 
 def answering(monkeypatch: pytest.MonkeyPatch, role: QMessageBox.ButtonRole) -> list[str]:
     """Answer all following questions with the button of *role*, and return the list of questions."""
-    asked: list[str] = []
+    questions: list[str] = []
 
     def answer(box: QMessageBox) -> int:
-        asked.append(f"{box.text()} {box.informativeText()}")
+        questions.append(f"{box.text()} {box.informativeText()}")
         next(button for button in box.buttons() if box.buttonRole(button) == role).click()
         return 0
 
     monkeypatch.setattr(QMessageBox, "exec", answer)
-    return asked
+    return questions
 
 
 def test_runs_are_found_compared_and_deleted(
@@ -76,10 +76,10 @@ def test_runs_are_found_compared_and_deleted(
     assert len(cancel) == 1
     assert len(profile.results()) == 3
     monkeypatch.undo()
-    asked = answering(monkeypatch, QMessageBox.ButtonRole.DestructiveRole)
+    questions = answering(monkeypatch, QMessageBox.ButtonRole.DestructiveRole)
     table.selectionModel().select(table.table.index(1, 0), ROW)
     assert page.compare.text() == "Compare"
     hands.click(page.delete)
-    assert asked[0].startswith("Delete 2 runs permanently?")
+    assert questions[0].startswith("Delete 2 runs permanently?")
     assert [row.scenario_name for row in profile.results()] == ["lab"]
     assert modes() == ["lab"], "of a drill that is gone nothing can be chosen"

@@ -56,10 +56,10 @@ def test_a_mistake_is_reported_with_its_line_while_typing(hands: Hands, page: Sc
     hands.qtbot.keyClicks(page.text, "X")
     page.settle()
     assert page.scenario is None
-    (found,) = findings(page)
+    (finding,) = findings(page)
     line = page.text.toPlainText()[: page.text.toPlainText().index('"SERVER_XA"')].count("\n") + 1
-    assert found.startswith(f"{line}:")
-    assert "SERVER_XA" in found
+    assert finding.startswith(f"{line}:")
+    assert "SERVER_XA" in finding
     assert page.text.extraSelections()[1].cursor.blockNumber() + 1 == line
     page.text.moveCursor(QTextCursor.MoveOperation.Start)
     page.findings.rows.setCurrentRow(0)
@@ -139,11 +139,11 @@ def test_a_draft_survives_a_kill(
     put_cursor(page, 'title = "')
     qtbot.keyClicks(page.text, "Unsaved ")
     qtbot.waitUntil(lambda: is_drafted(profile, "Unsaved The mirror restarts"))
-    other = show_window(qtbot, profile, store)  # as after a kill: nothing was closed
-    other.editing.show()
-    assert 'title = "Unsaved The mirror restarts"' in other.editing.page.text.toPlainText()
-    assert other.editing.page.changed
-    assert "editor" not in other.console.drafts()
+    second_window = show_window(qtbot, profile, store)  # as after a kill: nothing was closed
+    second_window.editing.show()
+    assert 'title = "Unsaved The mirror restarts"' in second_window.editing.page.text.toPlainText()
+    assert second_window.editing.page.changed
+    assert "editor" not in second_window.console.drafts()
 
 
 def test_a_shipped_drill_is_edited_as_a_copy(hands: Hands, window: OpenWindow) -> None:
@@ -213,7 +213,7 @@ def test_a_copy_is_saved_under_its_own_name_unless_taken(
     for title, name in (("Night shift: round 2", "night-shift-round-2.toml"), ('"', "new-scenario.toml")):
         page.show_text(page.text.toPlainText().replace("The mirror restarts", title), None, saved=False)
         monkeypatch.setattr(
-            QFileDialog, "getSaveFileName", lambda *asked: (offered.append(asked[2]), ("", ""))[1]
+            QFileDialog, "getSaveFileName", lambda *arguments: (offered.append(arguments[2]), ("", ""))[1]
         )
         page.tools["edit.save"].trigger()
         assert Path(offered[-1]).name == name
@@ -227,9 +227,9 @@ def test_a_draft_of_a_copy_keeps_its_name(
     window.choose("planned-failover")
     window.actions_by_name["drill.edit_copy"].trigger()
     window.editing.keep_draft()
-    other = show_window(qtbot, profile, store)  # as after a kill: the first window was not closed
-    other.editing.show()
-    assert other.editing.page.file_name == "planned-failover-copy.toml"
+    second_window = show_window(qtbot, profile, store)  # as after a kill: the first window was not closed
+    second_window.editing.show()
+    assert second_window.editing.page.file_name == "planned-failover-copy.toml"
 
 
 @pytest.mark.slow
@@ -238,14 +238,14 @@ def test_the_last_run_becomes_a_text(hands: Hands, window: OpenWindow) -> None:
     window.brief.started.emit("lab")
     drill = window.session.live
     assert drill is not None
-    for line, until in (
+    for line, end_tick in (
         ("power-off SERVER_B", drill.tick),
         ("cut SERVER_A SERVER_W", 3000),  # the clock was paused between the two
         ("power-on SERVER_B", drill.tick),
         ("mend SERVER_A SERVER_W", 20_000),
     ):
         window.session.do(line)
-        while drill.tick < until:
+        while drill.tick < end_tick:
             window.session.on_frame(1000.0)
     window.show_home()
     window.editing.show()
@@ -275,15 +275,15 @@ def test_unsaved_changes_are_not_lost_silently(
 ) -> None:
     put_cursor(page, 'title = "')
     hands.qtbot.keyClicks(page.text, "Kept ")
-    asked: list[str] = []
+    questions: list[str] = []
 
     def cancel(box: QMessageBox) -> int:
-        asked.append(box.text())
+        questions.append(box.text())
         return 0
 
     monkeypatch.setattr(QMessageBox, "exec", cancel)
     page.tools["edit.new"].trigger()
-    assert asked == ["new-scenario.toml has unsaved changes."]
+    assert questions == ["new-scenario.toml has unsaved changes."]
     assert "Kept The mirror" in page.text.toPlainText()
 
 
@@ -469,12 +469,12 @@ def test_undo_works_from_the_timeline_and_the_text(hands: Hands, page: ScenarioE
     rows.setFocus()
     before = page.text.toPlainText()
     hands.qtbot.keyClick(rows, Qt.Key.Key_Right)
-    after = page.text.toPlainText()
-    assert after != before
+    text_after = page.text.toPlainText()
+    assert text_after != before
     hands.qtbot.keyClick(rows, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert page.text.toPlainText() == before
     hands.qtbot.keyClick(rows, Qt.Key.Key_Y, Qt.KeyboardModifier.ControlModifier)
-    assert page.text.toPlainText() == after
+    assert page.text.toPlainText() == text_after
 
 
 def save_as(hands: Hands, monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
@@ -496,13 +496,13 @@ def test_a_shipped_scenario_is_never_overwritten(
 def test_another_file_is_not_replaced_after_a_name_change(
     hands: Hands, page: ScenarioEditor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    other = tmp_path / "my-drill.toml"
-    other.write_text("precious", encoding="utf-8")
+    other_file = tmp_path / "my-drill.toml"
+    other_file.write_text("precious", encoding="utf-8")
     buttons = QMessageBox.StandardButton
-    for answer, kept in ((buttons.No, True), (buttons.Yes, False)):
+    for answer, is_kept in ((buttons.No, True), (buttons.Yes, False)):
         monkeypatch.setattr(QMessageBox, "question", lambda *_, answer=answer: answer)
         save_as(hands, monkeypatch, tmp_path / "My Drill.toml")
-        assert (other.read_text(encoding="utf-8") == "precious") is kept
+        assert (other_file.read_text(encoding="utf-8") == "precious") is is_kept
 
 
 @pytest.mark.slow

@@ -40,10 +40,10 @@ def test_a_script_is_saved_and_reopened(
     assert str(tmp_path / "mine.sql") in lab.notice.text
     choose(monkeypatch, "getOpenFileName", tmp_path / "mine.sql")
     lab.console.tools["open"].trigger()
-    opened = lab.console.current
-    assert opened is not None
-    assert opened is not window
-    assert (opened.server, opened.editor.toPlainText()) == (window.server, "SELECT 1\n")
+    current_query = lab.console.current
+    assert current_query is not None
+    assert current_query is not window
+    assert (current_query.server, current_query.editor.toPlainText()) == (window.server, "SELECT 1\n")
 
 
 def test_a_script_is_dropped_on_the_window_without_a_drill(window: OpenWindow, tmp_path: Path) -> None:
@@ -62,10 +62,10 @@ def test_results_are_saved_to_a_file(
     window.editor.setPlainText("SELECT name, NULL AS nothing FROM sys.databases WHERE name = 'Sales'")
     qtbot.keyClick(window.editor, Qt.Key.Key_F5)
     hands.wait(1.0, lambda: not window.busy)
-    for ending, said in ((".csv", "name,nothing\nSales,NULL\n"), (".txt", "(1 row affected)")):
+    for ending, saved_text in ((".csv", "name,nothing\nSales,NULL\n"), (".txt", "(1 row affected)")):
         choose(monkeypatch, "getSaveFileName", tmp_path / f"rows{ending}")
         qtbot.keyClick(window.editor, Qt.Key.Key_T, CTRL | SHIFT)
-        assert said in (tmp_path / f"rows{ending}").read_text(encoding="utf-8")
+        assert saved_text in (tmp_path / f"rows{ending}").read_text(encoding="utf-8")
     choose(monkeypatch, "getSaveFileName", tmp_path / "no folder" / "rows.csv")
     qtbot.keyClick(window.editor, Qt.Key.Key_T, CTRL | SHIFT)
     assert "cannot be written" in lab.notice.text

@@ -26,9 +26,11 @@ class Desk:
     def __init__(self, owner: QWidget) -> None:
         self.session = HostSession(owner, clock=lambda: 0.0, use_timer=False)
         self.notice = NoticeBar(owner)
-        rest: Any = None  # the test needs no other part of a window
+        previous: Any = None  # the test needs no other part of a window
         window: Any = owner
-        self.ports = ClientPorts(SharedParts(window, self.session, rest, rest, rest, self.notice, rest, rest))
+        self.ports = ClientPorts(
+            SharedParts(window, self.session, previous, previous, previous, self.notice, previous, previous)
+        )
 
     def run_until_done(self, coroutine: Coroutine[Any, Any, Any], turns: int = 50) -> Any:
         """Run the event loop with the ports until *coroutine* is done; return its result."""
@@ -46,11 +48,11 @@ class Desk:
 def desk(qtbot: QtBot) -> Iterator[Desk]:
     owner = QWidget()
     qtbot.addWidget(owner)
-    made = Desk(owner)
-    made.session.open(Drill(load_shipped_scenario("ag-lab"), 1), NoRecorder())
-    made.session.play()
-    yield made
-    made.ports.stop()
+    desk = Desk(owner)
+    desk.session.open(Drill(load_shipped_scenario("ag-lab"), 1), NoRecorder())
+    desk.session.play()
+    yield desk
+    desk.ports.stop()
 
 
 def test_a_client_is_listed_with_its_batches_and_keeps_real_time(desk: Desk) -> None:
@@ -68,9 +70,9 @@ def test_a_client_is_listed_with_its_batches_and_keeps_real_time(desk: Desk) -> 
         desk.ports.turn()
     (row,) = window.connected.table.rows
     assert (row.name, row.login, row.program, row.database) == ("NODE_1#tds1", "sa", "test", "Sales")
-    said = [(row.text, row.failed) for row in window.inputs.table.rows]
-    assert said[1:3] == [("SELECT @@SERVERNAME", False), ("SELECT * FROM nothing", False)]
-    assert said[3] == ("Invalid object name 'nothing'.", True)
+    inputs_shown = [(row.text, row.failed) for row in window.inputs.table.rows]
+    assert inputs_shown[1:3] == [("SELECT @@SERVERNAME", False), ("SELECT * FROM nothing", False)]
+    assert inputs_shown[3] == ("Invalid object name 'nothing'.", True)
 
     assert desk.session.speed == 1.0
     desk.session.set_speed(10.0)

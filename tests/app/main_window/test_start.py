@@ -191,7 +191,7 @@ for kind in (Charts, SystemMonitor):
 
 def test_plots_t_sql_and_network_are_imported_on_first_use() -> None:
     """Each import takes at least a tenth of a second, which would delay the start."""
-    late = (
+    late_modules = (
         "pyqtgraph",
         "engine.tsql.clients.client",
         "engine.tsql.catalog",
@@ -204,9 +204,9 @@ def test_plots_t_sql_and_network_are_imported_on_first_use() -> None:
         "sqlalchemy",
         "asyncio",
     )
-    command = [sys.executable, "-c", WHOLE_WINDOW, *late]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    assert said == ["", "1", "1"]
+    command = [sys.executable, "-c", WHOLE_WINDOW, *late_modules]
+    modules = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert modules == ["", "1", "1"]
 
 
 During = Callable[[Callable[[OpenWindow], None]], None]
@@ -253,18 +253,18 @@ def test_the_window_opens_a_scenario_and_releases_the_profile(during: During, pr
 def test_a_profile_in_use_offers_a_choice(
     during: During, monkeypatch: pytest.MonkeyPatch, profile_folder: Path, answer: str, code: int
 ) -> None:
-    told: list[str] = []
+    questions: list[str] = []
 
     def decide(box: QMessageBox) -> int:
-        told.append(box.text())
+        questions.append(box.text())
         next(button for button in box.buttons() if button.text() == answer).click()
         return 0
 
     monkeypatch.setattr(QMessageBox, "exec", decide)
-    during(lambda window: told.append(window.run_facts.text()))
+    during(lambda window: questions.append(window.run_facts.text()))
     with open_profile(profile_folder):
         assert start.open_window(None) == code
-    assert "Another Mirrordrill uses" in told[0]
+    assert "Another Mirrordrill uses" in questions[0]
 
 
 def test_an_error_without_a_profile_promises_no_record(

@@ -147,9 +147,9 @@ def test_a_menu_previews_the_objects_of_an_action(qtbot: Any, hands: Hands, lab:
 def test_in_an_exam_the_preview_shows_only_named_objects(lab: OpenWindow) -> None:
     assert lab.session.drill is not None
     world = lab.session.drill.world
-    found = preview(world, "cut SERVER_A SERVER_B", truth=False)
-    assert set(found.targets) >= {A, B}
-    assert found.databases == ()
+    preview_text = preview(world, "cut SERVER_A SERVER_B", truth=False)
+    assert set(preview_text.targets) >= {A, B}
+    assert preview_text.databases == ()
     assert ActionTarget("link", ("SERVER_A", "SERVER_B")) in preview(world, "cut SERVER_A SERVER_B").targets
 
 
@@ -242,8 +242,8 @@ def test_every_object_is_an_accessible_child_with_a_text(qtbot: Any, lab: OpenWi
     assert any(text.startswith("link SERVER_A to SERVER_B") for text in spoken)
     assert spoken[-1] == "note: look here"
     lab.topology.choose(B)
-    chosen = [p for p in range(interface.childCount()) if interface.child(p).state().selected]
-    assert [spoken[place].partition(":")[0] for place in chosen] == ["SERVER_B"]
+    selected_places = [p for p in range(interface.childCount()) if interface.child(p).state().selected]
+    assert [spoken[place].partition(":")[0] for place in selected_places] == ["SERVER_B"]
     assert interface.child(0).rect().width() > 50
     lab.session.do("power-off SERVER_A")
     assert "power off" in interface.child(0).text(QAccessible.Text.Name)

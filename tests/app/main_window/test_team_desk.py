@@ -51,7 +51,7 @@ class Team:
 
     def welcome(self, key: str) -> MemberWelcome:
         role = find_role(CABLE.team, key)
-        seats = [TeamRole(require(one.key), one.name, None, connected=False) for one in CABLE.team]
+        seats = [TeamRole(require(role.key), role.name, None, connected=False) for role in CABLE.team]
         return MemberWelcome(
             key, role.name, role.text, list(role.does), CABLE.title, CABLE.brief, seats, 0, CABLE.name,
             CABLE.text, self.drill.seed, self.drill.mode,
@@ -63,16 +63,16 @@ class Team:
 
     def show(self, desk: TeamDesk, sent: int = 0, **more: Any) -> int:
         """Show *desk* the present, with the entries after *sent* of them; return their number."""
-        seen = view(self.drill, desk.replica.role)
-        desk.show_view(RoleView(False, 0, seen, self.drill.tick, self.log[sent:], **more))
+        team_view = view(self.drill, desk.replica.role)
+        desk.show_view(RoleView(False, 0, team_view, self.drill.tick, self.log[sent:], **more))
         return len(self.log)
 
 
 def open_desk(qtbot: QtBot, team: Team, key: str) -> tuple[TeamDesk, list[str]]:
-    desk, said = TeamDesk(team.welcome(key)), list[str]()
+    desk, messages = TeamDesk(team.welcome(key)), list[str]()
     qtbot.addWidget(desk)
-    desk.line_sent.connect(said.append)
-    return desk, said
+    desk.line_sent.connect(messages.append)
+    return desk, messages
 
 
 def find_server(desk: TeamDesk, name: str) -> Any:
@@ -103,12 +103,12 @@ def test_a_role_reads_back_and_confirms(qtbot: QtBot) -> None:
     panel.line.insert(ORDER)
     qtbot.keyClick(panel.line, Qt.Key.Key_Return)
     team.do(f"@room {room_said[-1]}")
-    sent = team.show(dba, 1)
+    input_shown = team.show(dba, 1)
     qtbot.mouseClick(dba.panel.confirm, Qt.MouseButton.LeftButton)
     team.do(f"@dba {dba_said[-1]}")
     assert (room_said, dba_said) == ([f"read-back dba {ORDER}"], ["confirm room"])
     assert team.drill.calls[-1].confirmed_tick == team.drill.tick
-    team.show(dba, sent)
+    team.show(dba, input_shown)
     assert not dba.panel.confirm.isEnabled()
     assert dba.replica.drill.state_hash() == team.drill.state_hash()
 
@@ -156,21 +156,21 @@ def test_menu_disables_what_the_role_may_not_do(qtbot: QtBot, key: str, line: st
     menu = QMenu()
     qtbot.addWidget(menu)
     desk.topology.fill_menu(menu, ActionTarget("server", ("PAY2",)))
-    actions = [*menu.actions(), *(one for sub in menu.findChildren(QMenu) for one in sub.actions())]
-    (action,) = [one for one in actions if one.property("line") == line]
+    actions = [*menu.actions(), *(action for sub in menu.findChildren(QMenu) for action in sub.actions())]
+    (action,) = [action for action in actions if action.property("line") == line]
     assert action.isEnabled() is is_allowed
     assert ("may not do this" in action.toolTip()) is not is_allowed
 
 
 def test_query_of_the_role_shows_its_result_and_that_of_others_stays_hidden(qtbot: QtBot) -> None:
     team = Team()
-    (dba, said), (room, _) = open_desk(qtbot, team, "dba"), open_desk(qtbot, team, "room")
+    (dba, dba_messages), (room, _) = open_desk(qtbot, team, "dba"), open_desk(qtbot, team, "room")
     for desk in (dba, room):
         team.show(desk)
     window = require(dba.console.new_query("PAY2"))
     window.editor.replace_all("SELECT 1 AS one")
     dba.console.run()
-    team.do(f"@dba {said[-1]}")
+    team.do(f"@dba {dba_messages[-1]}")
     team.drill.advance_to(team.drill.tick + 500)
     for desk in (dba, room):
         team.show(desk)
@@ -205,11 +205,11 @@ def test_desk_follows_a_rewind(qtbot: QtBot) -> None:
     desk, _ = open_desk(qtbot, team, "dba")
     team.drill.advance_to(7_000)
     team.do("@dba sql PAY2 SELECT 1")
-    sent = team.show(desk)
+    input_shown = team.show(desk)
     team.drill = Drill(CABLE)
     team.drill.advance_to(2_000)
     team.log.append(LogEntry(len(team.log) + 1, 2_000, SENT_BACK, "", 1))
-    team.show(desk, sent)
+    team.show(desk, input_shown)
     assert desk.replica.drill.tick == 2_000
     assert desk.replica.drill.state_hash() == team.drill.state_hash()
 
@@ -253,14 +253,14 @@ def test_desk_shows_the_result_of_an_ended_team_and_sends_nothing_more(
     qtbot: QtBot, has_result: bool
 ) -> None:
     team = Team()
-    desk, said = open_desk(qtbot, team, "dba")
+    desk, messages = open_desk(qtbot, team, "dba")
     team.show(desk, waits_for=["Manager"])
-    judged = verdict(CABLE, CABLE.seed, "practice", [LogEntry(1, 100, "finish", "", 0)])
+    verdict_found = verdict(CABLE, CABLE.seed, "practice", [LogEntry(1, 100, "finish", "", 0)])
     result = TeamResult(
         [TeamGoal("The tills work on PAY2", 12.0), TeamGoal("PAY1 is the mirror", None)],
         [TeamPoints("Orders", 5.0, 20.0, "1 of 2 orders were confirmed.", "Read back each order.")],
     )
-    desk.show_end(TeamDrillEnded(judged, result) if has_result else TeamDrillEnded(None))
+    desk.show_end(TeamDrillEnded(verdict_found, result) if has_result else TeamDrillEnded(None))
     panel = desk.panel
     total = "0 of 100 points. 0 of 2 goals met." if has_result else "There is no result."
     assert panel.result.text() == f"The team has ended. {total}"
@@ -278,7 +278,7 @@ def test_desk_shows_the_result_of_an_ended_team_and_sends_nothing_more(
     desk.console.run()
     assert not require(desk.console.current).busy
     desk.topology.requested.emit("pull-cable PAY2")
-    assert said == []
+    assert messages == []
     desk.show_connection(is_connected=False)
     assert desk.is_over
     assert desk.topology.acts.find_refusal("pull-cable PAY2") == "The team has ended."

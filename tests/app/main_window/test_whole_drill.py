@@ -29,7 +29,7 @@ def texts(page: QWidget) -> str:
 
 def button(page: QWidget, text: str) -> QPushButton:
     return next(
-        found for found in page.findChildren(QPushButton) if found.text() == text and found.isVisible()
+        button for button in page.findChildren(QPushButton) if button.text() == text and button.isVisible()
     )
 
 
@@ -48,12 +48,12 @@ def begin(hands: Hands, name: str) -> None:
 def type_sql(hands: Hands, server: str, batch: str) -> None:
     """Type a batch into a window on *server* and execute it with F5."""
     console = hands.window.console
-    found = console.new_query(server)
-    assert found is not None
-    hands.click(found.editor.viewport())
-    hands.qtbot.keyClicks(found.editor, batch)
-    assert found.editor.toPlainText() == batch
-    hands.press(Key.Key_F5, target=found.editor)
+    query_window = console.new_query(server)
+    assert query_window is not None
+    hands.click(query_window.editor.viewport())
+    hands.qtbot.keyClicks(query_window.editor, batch)
+    assert query_window.editor.toPlainText() == batch
+    hands.press(Key.Key_F5, target=query_window.editor)
 
 
 def test_the_lab_is_played_by_mouse_and_typed_sql(hands: Hands, profile: Profile) -> None:
@@ -194,21 +194,21 @@ def test_a_moment_is_retried_and_the_reference_shown(hands: Hands, profile: Prof
     assert hands.drill.world.computers["SERVER_A"].powered
     window.session.do("finish")
     assert len(profile.results()) == 2
-    again = profile.journal(profile.results()[0].run_id)
-    assert [line.text.split()[:2] for line in again] == [["30", "rewind"], ["30", "finish"]]
+    journal_kept = profile.journal(profile.results()[0].run_id)
+    assert [line.text.split()[:2] for line in journal_kept] == [["30", "rewind"], ["30", "finish"]]
     window.debrief.solution_wanted.emit()
     assert window.pages.currentWidget() is window.desk_page
-    whole = window.session.live
-    assert whole is not None
-    assert whole.score().total >= 95.0
-    for number, item in enumerate(whole.journal, start=1):  # every step shows its reason
+    live_run = window.session.live
+    assert live_run is not None
+    assert live_run.score().total >= 95.0
+    for number, item in enumerate(live_run.journal, start=1):  # every step shows its reason
         hands.click(window.replay.bar.next)
         assert len(hands.drill.journal) == number
         assert hands.drill.tick == item.tick
-        said = texts(window.replay.bar)
-        assert whole.scenario.solution[number - 1].why in said
+        labels = texts(window.replay.bar)
+        assert live_run.scenario.solution[number - 1].why in labels
     hands.click(window.replay.bar.previous)
-    assert len(hands.drill.journal) == len(whole.journal) - 1
+    assert len(hands.drill.journal) == len(live_run.journal) - 1
     window.do("power-off SERVER_A")
     assert "ended" in window.notice.text
     hands.click(window.replay.bar.leave)
@@ -232,10 +232,10 @@ def test_a_self_assessment_is_optional_before_the_points(hands: Hands, profile: 
     assert "Score by rule" in finish_drill(), "nobody is asked who has not chosen it"
     (wanted,) = window.debrief.findChildren(QCheckBox)
     hands.press(Key.Key_Space, target=wanted)
-    asked = finish_drill()
-    assert "Before you see your points" in asked
-    assert "Score by rule" not in asked
-    assert "Not passed" not in asked
+    debrief_text = finish_drill()
+    assert "Before you see your points" in debrief_text
+    assert "Score by rule" not in debrief_text
+    assert "Not passed" not in debrief_text
     form = window.debrief.findChild(ReflectionForm)
     assert form is not None
     assert window.focusWidget() is form.happened, "the keyboard is there"

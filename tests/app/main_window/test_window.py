@@ -61,8 +61,8 @@ def test_changed_keys_persist(
     assert window.actions_by_name["time.step"].shortcuts() == [QKeySequence("Ctrl+Alt+S")]
     assert window.actions_by_name["view.full_screen"].shortcuts()[0] == QKeySequence("F11")
     window.close()
-    again = show_window(qtbot, profile, store)
-    assert again.actions_by_name["time.step"].shortcuts() == [QKeySequence("Ctrl+Alt+S")]
+    second_window = show_window(qtbot, profile, store)
+    assert second_window.actions_by_name["time.step"].shortcuts() == [QKeySequence("Ctrl+Alt+S")]
 
 
 def test_actions_without_meaning_outside_a_drill_are_disabled(hands: Hands) -> None:
@@ -168,10 +168,12 @@ def test_text_can_be_enlarged(hands: Hands, store: WindowSettings) -> None:
 def test_reduced_motion_is_stored(
     qtbot: QtBot, window: OpenWindow, profile: Profile, store: WindowSettings
 ) -> None:
-    next(one for one in window.findChildren(QAction) if one.text() == "Reduce &motion").trigger()
+    next(action for action in window.findChildren(QAction) if action.text() == "Reduce &motion").trigger()
     window.close()
-    again = show_window(qtbot, profile, store)
-    assert next(one for one in again.findChildren(QAction) if one.text() == "Reduce &motion").isChecked()
+    second_window = show_window(qtbot, profile, store)
+    assert next(
+        action for action in second_window.findChildren(QAction) if action.text() == "Reduce &motion"
+    ).isChecked()
 
 
 # --- layout -----------------------------------------------------------------------------------------------------
@@ -200,17 +202,17 @@ def test_a_layout_is_stored_per_profile_and_can_be_reset(
 ) -> None:
     window = hands.window
     play_lab(hands)
-    usual = open_docks(window)
+    default_docks = open_docks(window)
     window.desk.docks["charts"].close()
     window.appearance.set_layout(PRESENTER)
     assert "charts" in open_docks(window)
     window.close()
-    again = show_window(qtbot, profile, store)
-    assert again.appearance.layout == PRESENTER
-    again.appearance.set_layout(LEARNER)
-    assert open_docks(again) == usual - {"charts"}
-    again.actions_by_name["view.reset_layout"].trigger()
-    assert open_docks(again) == usual
+    second_window = show_window(qtbot, profile, store)
+    assert second_window.appearance.layout == PRESENTER
+    second_window.appearance.set_layout(LEARNER)
+    assert open_docks(second_window) == default_docks - {"charts"}
+    second_window.actions_by_name["view.reset_layout"].trigger()
+    assert open_docks(second_window) == default_docks
 
 
 def test_a_layout_of_another_version_is_not_restored(window: OpenWindow) -> None:
@@ -238,9 +240,9 @@ def test_moved_cards_keep_their_positions(
     play_lab(hands)
     window.topology.put({"SERVER_W": (40.0, -200.0)})
     window.close()
-    again = show_window(qtbot, profile, store)
-    play_lab(Hands(qtbot, again))
-    assert again.topology.places() == {"SERVER_W": (40.0, -200.0)}
+    second_window = show_window(qtbot, profile, store)
+    play_lab(Hands(qtbot, second_window))
+    assert second_window.topology.places() == {"SERVER_W": (40.0, -200.0)}
 
 
 # --- pages ------------------------------------------------------------------------------------------------------
@@ -273,11 +275,11 @@ def test_unsent_queries_survive_a_restart(
     hands.qtbot.keyClicks(query.editor, "SELECT unsaved")
     qtbot.waitUntil(lambda: "SELECT unsaved" in map(profile.drafts.load, profile.drafts.keys()))
     window.close()
-    again = show_window(qtbot, profile, store)
+    second_window = show_window(qtbot, profile, store)
     (run,) = profile.unfinished()
-    again.resume(run.run_id)
-    Hands(qtbot, again).search()
-    assert "SELECT unsaved" in again.console.drafts().values()
+    second_window.resume(run.run_id)
+    Hands(qtbot, second_window).search()
+    assert "SELECT unsaved" in second_window.console.drafts().values()
 
 
 def test_the_start_page_can_be_searched(hands: Hands) -> None:
@@ -346,11 +348,11 @@ def test_fault_menu_objects_match_the_world(hands: Hands) -> None:
 def test_an_exam_hides_truth_views_and_restores_them_afterwards(hands: Hands, store: WindowSettings) -> None:
     window = hands.window
     play_lab(hands)
-    usual = open_docks(window)
+    default_docks = open_docks(window)
     window.choose("automatic-failover")
     window.brief.started.emit("exam")
     hands.wait(2.0)
-    assert usual - open_docks(window) == {"timing", "events"} & usual
+    assert default_docks - open_docks(window) == {"timing", "events"} & default_docks
     window.desk.focus_view("events")
     assert "events" not in open_docks(window)
     window.timeline.moment_chosen.emit(1.0)
@@ -358,7 +360,7 @@ def test_an_exam_hides_truth_views_and_restores_them_afterwards(hands: Hands, st
     assert "cannot be rewound" in window.notice.text
     window.appearance.keep_layout()
     play_lab(hands)
-    assert open_docks(window) == usual
+    assert open_docks(window) == default_docks
     window.timeline.moment_chosen.emit(0.5)
     assert window.session.looking_back
 
@@ -386,23 +388,23 @@ def test_views_of_a_large_world_take_turns_at_high_speed(
     window = hands.window
     window.show_brief(lab_of(20))
     window.brief.started.emit("lab")
-    seen = {name for name, view in window.desk.views.items() if view.isVisible()}
-    shown: list[str] = []
+    visible_names = {name for name, view in window.desk.views.items() if view.isVisible()}
+    views_shown: list[str] = []
     for name, view in window.desk.views.items():
-        monkeypatch.setattr(view, "show_world", lambda _, name=name: shown.append(name))
+        monkeypatch.setattr(view, "show_world", lambda _, name=name: views_shown.append(name))
         if isinstance(view, IncrementalView):
-            monkeypatch.setattr(view, "show_parts", lambda _, name=name: iter([shown.append(name)]))
+            monkeypatch.setattr(view, "show_parts", lambda _, name=name: iter([views_shown.append(name)]))
     window.session.on_frame(16.0)
-    assert set(shown) == seen, "at the usual speed all of them are up to date"
-    shown.clear()
+    assert set(views_shown) == visible_names, "at the usual speed all of them are up to date"
+    views_shown.clear()
     window.session.set_speed(100.0)
-    for frame in range(len(seen)):
+    for frame in range(len(visible_names)):
         window.session.on_frame(16.0)
-        assert len(shown) == frame + 1
-    assert set(shown) == seen
-    shown.clear()
+        assert len(views_shown) == frame + 1
+    assert set(views_shown) == visible_names
+    views_shown.clear()
     window.session.pause()
-    assert set(shown) == seen, "what stands still is shown as it stands"
+    assert set(views_shown) == visible_names, "what stands still is shown as it stands"
 
 
 @pytest.mark.slow
@@ -411,7 +413,7 @@ def test_a_slow_page_shows_that_it_is_working(
     hands: Hands, monkeypatch: pytest.MonkeyPatch, page: str
 ) -> None:
     window = hands.window
-    ways = {
+    openers = {
         "start": window.show_home,
         "brief": lambda: window.choose("lab"),
         "desk": lambda: window.start("lab"),
@@ -427,7 +429,7 @@ def test_a_slow_page_shows_that_it_is_working(
         Pages.show_page(window.pages, page, title)
 
     monkeypatch.setattr(window.pages, "show_page", show_page)
-    ways[page]()
+    openers[page]()
     assert signs == [Qt.CursorShape.WaitCursor]
     assert QApplication.overrideCursor() is None
 

@@ -15,7 +15,7 @@ READ_ONLY = 0x20
 def login(user: str, password: str, database: str = "", read_only: bool = False) -> bytes:
     """Return the body of a LOGIN7 message."""
     hidden = bytes(((byte << 4 | byte >> 4) & 0xFF) ^ 0xA5 for byte in password.encode("utf-16-le"))
-    texts = [one.encode("utf-16-le") for one in ("host", user, "", "test", "", "", "raw", "", database)]
+    texts = [text.encode("utf-16-le") for text in ("host", user, "", "test", "", "", "raw", "", database)]
     texts[2] = hidden
     heads, data = b"", b""
     for raw in texts:
@@ -44,16 +44,16 @@ class Client:
         return await self.answer()
 
     async def answer(self) -> bytes:
-        out = b""
+        body = b""
         while True:
             try:
                 head = await self.reader.readexactly(HEADER.size)
             except asyncio.IncompleteReadError:
                 raise ConnectionResetError from None
             _, status, length, *_ = HEADER.unpack(head)
-            out += await self.reader.readexactly(length - HEADER.size)
+            body += await self.reader.readexactly(length - HEADER.size)
             if status & END:
-                return out
+                return body
 
     def close(self) -> None:
         self.writer.close()

@@ -45,7 +45,7 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
 
     refusals = (MalformedPacketError, requests.UnsupportedRequestError, requests.InvalidParameterError)
     versions = (login.TDS_7_1, login.TDS_7_2, login.TDS_7_3, login.TDS_7_4)
-    own = tls("127.0.0.1")
+    context = tls("127.0.0.1")
 
     def calls(data: bytes) -> None:
         prepared = requests.PreparedStatements()
@@ -65,7 +65,7 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
 
         def __init__(self, data: bytes) -> None:
             super().__init__(lambda _: None)
-            self.left = [data[at : at + 97] for at in range(0, len(data), 97)]
+            self.left = [data[offset : offset + 97] for offset in range(0, len(data), 97)]
 
         async def read(self) -> bytes:
             return self.left.pop(0) if self.left else b""
@@ -100,7 +100,7 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
 
         def __init__(self) -> None:
             self.world: Any = World()
-            self.tls = own
+            self.tls = context
 
         def send_input(self, line: str) -> asyncio.Future[Any]:
             from app.host import RequestResult
@@ -117,11 +117,11 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
                 end = SessionData(window=window, what="connected")
             elif verb == "batch":
                 rows = {"columns": ["a"], "types": ["int"], "rows": [[1], [None]], "after_messages": 0}
-                said = {"number": 0, "severity": 0, "state": 0, "line": 0, "text": "(2 rows)", "rows": 2}
-                end = replace(end, messages=[said], results=[rows])
-            done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-            done.set_result(RequestResult(done=end))
-            return done
+                message = {"number": 0, "severity": 0, "state": 0, "line": 0, "text": "(2 rows)", "rows": 2}
+                end = replace(end, messages=[message], results=[rows])
+            answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+            answer.set_result(RequestResult(done=end))
+            return answer
 
         async def answering(self, name: str) -> str:
             return name
@@ -190,41 +190,41 @@ def main() -> int:
     options.add_argument("--seconds", type=int, default=60, help="wall time")
     options.add_argument("--keep", action="store_true", help="take what reaches new code into the corpus")
     options.add_argument("--child", nargs="*", default=None, help=argparse.SUPPRESS)
-    given = options.parse_args()
-    if given.child is not None:
-        return _fuzz(given.child)
+    options_given = options.parse_args()
+    if options_given.child is not None:
+        return _fuzz(options_given.child)
     FOUND.mkdir(parents=True, exist_ok=True)
-    if given.keep:
+    if options_given.keep:
         return _keep()
     bounds = [f"-max_len={INPUT_MAX}", f"-artifact_prefix={FOUND.parent}/", "-timeout=10"]
-    done = _child(f"-max_total_time={given.seconds}", *bounds, str(FOUND), str(CORPUS))
+    process = _child(f"-max_total_time={options_given.seconds}", *bounds, str(FOUND), str(CORPUS))
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(
         f"{spent.ru_utime + spent.ru_stime:.0f} s of processor time, {len(list(FOUND.iterdir()))} inputs kept"
     )
-    return done
+    return process
 
 
 def _keep() -> int:
     """Copy inputs with new coverage into the corpus, shortest first; return their number."""
     with asyncio.Runner() as runner:
-        every = targets(runner.get_loop())
-        gone: set[tuple[object, int, int]] = set()
+        all_targets = targets(runner.get_loop())
+        covered: set[tuple[object, int, int]] = set()
         for file in [
             *sorted(CORPUS.iterdir()),
             *sorted(FOUND.iterdir(), key=lambda file: file.stat().st_size),
         ]:
-            ways = _trace_lines(lambda file=file: play(file.read_bytes(), every))  # type: ignore[misc]
-            if file.parent == FOUND and not ways <= gone:
+            trace = _trace_lines(lambda file=file: play(file.read_bytes(), all_targets))  # type: ignore[misc]
+            if file.parent == FOUND and not trace <= covered:
                 shutil.copy(file, CORPUS)
                 print(file.name)
-            gone |= ways
+            covered |= trace
     return 0
 
 
 def _trace_lines(work: Callable[[], object]) -> set[tuple[object, int, int]]:
     """Return the line transitions in app.serve during *work*."""
-    found: set[tuple[object, int, int]] = set()
+    lines_run: set[tuple[object, int, int]] = set()
 
     def trace(frame: FrameType, event: str, _: object) -> Any:
         if f"app{os.sep}serve{os.sep}" not in frame.f_code.co_filename:
@@ -233,7 +233,7 @@ def _trace_lines(work: Callable[[], object]) -> set[tuple[object, int, int]]:
 
         def line(frame: FrameType, event: str, _: object) -> Any:
             nonlocal last
-            found.add((frame.f_code, last, frame.f_lineno))
+            lines_run.add((frame.f_code, last, frame.f_lineno))
             last = frame.f_lineno
             return line
 
@@ -244,12 +244,18 @@ def _trace_lines(work: Callable[[], object]) -> set[tuple[object, int, int]]:
         work()
     finally:
         sys.settrace(None)
-    return found
+    return lines_run
 
 
 def _child(*arguments: str) -> int:
     """Run libFuzzer in a child process, because it ends its process."""
-    command = [sys.executable, "-m", "tests.app.serve.fuzz", "--child", *(f"={one}" for one in arguments)]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.app.serve.fuzz",
+        "--child",
+        *(f"={argument}" for argument in arguments),
+    ]
     return subprocess.run(command, cwd=ROOT).returncode
 
 
@@ -258,8 +264,10 @@ def _fuzz(arguments: list[str]) -> int:
     import atheris
 
     with atheris.instrument_imports(include=["app.serve"]):
-        every = targets(asyncio.new_event_loop())
-    atheris.Setup([sys.argv[0], *(one[1:] for one in arguments)], lambda data: play(data, every))
+        all_targets = targets(asyncio.new_event_loop())
+    atheris.Setup(
+        [sys.argv[0], *(argument[1:] for argument in arguments)], lambda data: play(data, all_targets)
+    )
     atheris.Fuzz()
     return 0
 

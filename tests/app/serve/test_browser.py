@@ -30,11 +30,11 @@ def test_unknown_requests_get_no_response(request_: bytes) -> None:
 
 def test_the_browser_service_responds_on_its_port() -> None:
     async def ask() -> bytes:
-        browser, heard = Browser(lambda: KNOWN), asyncio.get_running_loop().create_future()
+        browser, answer = Browser(lambda: KNOWN), asyncio.get_running_loop().create_future()
 
         class Asking(asyncio.DatagramProtocol):
             def datagram_received(self, data: bytes, addr: object) -> None:
-                heard.set_result(data)
+                answer.set_result(data)
 
         port = await browser.open("127.0.0.1", 0)
         asking, _ = await asyncio.get_running_loop().create_datagram_endpoint(
@@ -42,9 +42,9 @@ def test_the_browser_service_responds_on_its_port() -> None:
         )
         asking.sendto(b"\x04SERVER_A\0")
         async with asyncio.timeout(10):
-            said: bytes = await heard
+            reply: bytes = await answer
         asking.close()
         browser.close()
-        return said
+        return reply
 
     assert OF_A in asyncio.run(ask())

@@ -29,9 +29,9 @@ from engine.tsql.scalars.values import Scalar
 def test_a_message_is_complete_with_its_last_packet() -> None:
     first = struct.pack(">BBHHBB", PacketKind.BATCH, 0, 10, 0, 1, 0) + b"ab"
     last = struct.pack(">BBHHBB", PacketKind.BATCH, 9, 10, 0, 2, 0) + b"cd"
-    taken = Assembler()
-    assert taken.feed(first + last[:5]) == []
-    (message,) = taken.feed(last[5:])
+    assembler = Assembler()
+    assert assembler.feed(first + last[:5]) == []
+    (message,) = assembler.feed(last[5:])
     assert (message.kind, message.body, message.resets) == (PacketKind.BATCH, b"abcd", False)
 
 
@@ -44,9 +44,12 @@ def test_invalid_packets_are_refused(data: bytes) -> None:
 
 
 def test_a_response_is_split_into_packets_of_the_negotiated_size() -> None:
-    out = packets(bytes(1000), 512)
-    assert [struct.unpack(">H", out[at + 2 : at + 4])[0] for at in (0, 512)] == [512, 504]
-    assert (out[1], out[513]) == (0, 1)
+    packet_bytes = packets(bytes(1000), 512)
+    assert [struct.unpack(">H", packet_bytes[offset + 2 : offset + 4])[0] for offset in (0, 512)] == [
+        512,
+        504,
+    ]
+    assert (packet_bytes[1], packet_bytes[513]) == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -194,17 +197,17 @@ def test_an_output_value_is_at_the_position_of_its_parameter(
         + b"".join(map(parameter, leading_parameters))
     )
     body += b"\x02" + "@p".encode("utf-16-le") + b"\1\x26\x04\x04\x07\0\0\0"
-    (asked,) = read_calls(body, TDS_7_4, PreparedStatements())
-    assert asked.outputs == ((len(leading_parameters), "@p", "int"),)
+    (call,) = read_calls(body, TDS_7_4, PreparedStatements())
+    assert call.outputs == ((len(leading_parameters), "@p", "int"),)
 
 
 def test_only_a_statement_without_rows_sends_its_row_count() -> None:
     """JDBC would take a row count after a SELECT as the count of an update."""
     counted = {"number": 0, "severity": 0, "state": 0, "line": 0, "text": "(1 row affected)", "rows": 1}
     grid = {"columns": ["a"], "types": ["int"], "rows": [[1]], "after_messages": 1}
-    out = encode_answer(SqlRequest(""), [counted, counted], [grid], "SERVER_A", TDS_7_4)
-    assert out.startswith(struct.pack("<BHHQ", 0xFD, 0x11, 0xC3, 1))
-    assert out.endswith(struct.pack("<BHHQ", 0xFD, 0x10, 0xC1, 1))  # the last, and nothing behind it
+    answer = encode_answer(SqlRequest(""), [counted, counted], [grid], "SERVER_A", TDS_7_4)
+    assert answer.startswith(struct.pack("<BHHQ", 0xFD, 0x11, 0xC3, 1))
+    assert answer.endswith(struct.pack("<BHHQ", 0xFD, 0x10, 0xC1, 1))  # the last, and nothing behind it
 
 
 def test_an_assignment_and_a_call_in_a_batch_each_send_a_done_token() -> None:
@@ -215,9 +218,9 @@ def test_an_assignment_and_a_call_in_a_batch_each_send_a_done_token() -> None:
         {"after_messages": 0, "after_results": 0, "rows": 1, "status": None},
         {"after_messages": 1, "after_results": 1, "rows": None, "status": 46},
     ]
-    out = encode_answer(SqlRequest(""), [counted], [grid], "SERVER_A", TDS_7_4, ends=ends)
-    assert out.startswith(struct.pack("<BHHQ", 0xFD, 0x11, 0xC1, 1) + b"\x81")
-    assert out.endswith(
+    answer = encode_answer(SqlRequest(""), [counted], [grid], "SERVER_A", TDS_7_4, ends=ends)
+    assert answer.startswith(struct.pack("<BHHQ", 0xFD, 0x11, 0xC1, 1) + b"\x81")
+    assert answer.endswith(
         struct.pack("<BHHQ", 0xFD, 0x11, 0xC1, 1) + b"\x79\x2e\0\0\0" + struct.pack("<BHHQ", 0xFE, 0, 0, 0)
     )
     called = encode_answer(SqlRequest("", call=True), [counted], [grid], "SERVER_A", TDS_7_4, ends=ends)

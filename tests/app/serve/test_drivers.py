@@ -65,10 +65,10 @@ def served_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     words = ("serve", lab, "--port-base", "0", "--record", record, "--certificate", certificate)
     with Program(*words, environment=environment) as running:
         first = json.loads(running.stdout.readline())
-        there = Served(first["servers"], certificate, running.stdin)
-        reading = threading.Thread(target=lambda: there.heard.extend(running.stdout), daemon=True)
+        served = Served(first["servers"], certificate, running.stdin)
+        reading = threading.Thread(target=lambda: served.heard.extend(running.stdout), daemon=True)
         reading.start()  # a full pipe would block the process
-        yield there
+        yield served
         running.kill()
         reading.join(10)
     assert run("replay", record, environment=environment).returncode == 0
@@ -152,12 +152,12 @@ def test_a_login_works_with_and_without_tls(
     served_lab: Served, driver: str, hidden: str, options: dict[str, Any]
 ) -> None:
     """Text that TLS encrypts does not appear on the wire."""
-    said = {
+    connection_options = {
         name: value.replace("CERTIFICATE", str(served_lab.certificate)) if isinstance(value, str) else value
         for name, value in options.items()
     }
     relay = Relay(served_lab.principal["port"])
-    connection = DRIVERS[driver][0]({**served_lab.principal, "port": relay.port}, **said)
+    connection = DRIVERS[driver][0]({**served_lab.principal, "port": relay.port}, **connection_options)
     cursor = connection.cursor()
     cursor.execute("SELECT @@SERVERNAME")
     assert tuple(cursor.fetchone()) == ("SERVER_A",)
@@ -224,17 +224,18 @@ def plainly(value: object) -> object:
 
 @EACH
 def test_each_type_arrives_with_its_value_and_as_null(served_lab: Served, driver: str) -> None:
-    left_out = {"pyodbc": {"datetimeoffset(3)", "sql_variant"}}.get(driver, set())  # ODBC SQL types -155, -16
-    kinds = [kind for kind in VALUES if kind not in left_out]
+    # ODBC SQL types -155, -16
+    omitted_kinds = {"pyodbc": {"datetimeoffset(3)", "sql_variant"}}.get(driver, set())
+    kinds = [kind for kind in VALUES if kind not in omitted_kinds]
     columns = ", ".join(f"CAST({VALUES[kind][0]} AS {kind}), CAST(NULL AS {kind})" for kind in kinds)
     connection = connect(driver, served_lab)
     cursor = connection.cursor()
     cursor.execute(f"SELECT {columns}")
     (row,) = cursor.fetchall()
-    got = {kind: plainly(value) for kind, value in zip(kinds, row[::2], strict=True)}
+    values_by_kind = {kind: plainly(value) for kind, value in zip(kinds, row[::2], strict=True)}
     if driver == "pymssql":  # FreeTDS returns the bytes of a number in a sql_variant
-        got["sql_variant"] = int.from_bytes(cast("bytes", got["sql_variant"]), "little")
-    assert got == {kind: VALUES[kind][1] for kind in kinds}
+        values_by_kind["sql_variant"] = int.from_bytes(cast("bytes", values_by_kind["sql_variant"]), "little")
+    assert values_by_kind == {kind: VALUES[kind][1] for kind in kinds}
     assert set(row[1::2]) == {None}
     if driver != "pymssql":
         kinds = [
@@ -341,19 +342,20 @@ def test_parameters_and_transactions_work(served_lab: Served, driver: str) -> No
 def test_an_error_has_number_severity_state_procedure_and_line(served_lab: Served) -> None:
     with connect_pytds(served_lab.principal, autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute("CREATE PROCEDURE bad AS\nBEGIN\n  RAISERROR('bad news', 13, 42)\nEND")
-        with pytest.raises(pytds.Error, match="bad news") as told:
+        with pytest.raises(pytds.Error, match="bad news") as query_error:
             cursor.execute("\nEXEC bad")
-        error = told.value
+        error = query_error.value
         assert (error.number, error.severity, error.state, error.line) == (50000, 13, 42, 3)
         assert (error.procname, error.srvname) == ("bad", "SERVER_A")
     with connect_pymssql(served_lab.principal, autocommit=True) as connection:
-        below = connection._conn  # its error has all details; that of the DB-API only number and text
-        with pytest.raises(pymssql._mssql.MSSQLDatabaseException) as there:
-            below.execute_non_query("\nEXEC bad")
-        error = there.value
+        # The error of this object has all details; that of the DB-API has only number and text.
+        raw_connection = connection._conn
+        with pytest.raises(pymssql._mssql.MSSQLDatabaseException) as driver_error:
+            raw_connection.execute_non_query("\nEXEC bad")
+        error = driver_error.value
         assert (error.number, error.severity, error.state, error.line) == (50000, 13, 42, 3)
         assert error.procname == b"bad"
-        below.execute_non_query("DROP PROCEDURE bad")
+        raw_connection.execute_non_query("DROP PROCEDURE bad")
 
 
 def read_all(cursor: Any, text: str) -> list[Any]:
@@ -391,14 +393,14 @@ def test_a_batch_reports_assignments_return_values_and_lost_transactions(served_
 
 
 def test_unsupported_login_options_are_refused_by_name(served_lab: Served) -> None:
-    there = f"Driver={ODBC};{odbc_string(served_lab.principal, 'no')}".replace(
+    connection_string = f"Driver={ODBC};{odbc_string(served_lab.principal, 'no')}".replace(
         "Sales", "master"
     )  # a server without a partner
     with pytest.raises(pyodbc.ProgrammingError, match="Not simulated: MARS"):
-        pyodbc.connect(f"{there};MARS_Connection=yes")
+        pyodbc.connect(f"{connection_string};MARS_Connection=yes")
     new_password = 1226  # SQL_COPT_SS_OLDPWD
     with pytest.raises(pyodbc.ProgrammingError, match="Not simulated: another password"):
-        pyodbc.connect(there, attrs_before={new_password: "old"})
+        pyodbc.connect(connection_string, attrs_before={new_password: "old"})
     with connect_pytds(served_lab.principal, autocommit=True) as connection, connection.cursor() as cursor:
         with pytest.raises(pytds.Error, match="Not simulated: INSERT BULK"):
             cursor.copy_to(file=io.StringIO("1\n"), table_or_view="#x", columns=["n"])
@@ -406,20 +408,20 @@ def test_unsupported_login_options_are_refused_by_name(served_lab: Served) -> No
 
 
 def test_calendar_limits_and_bytes_work_as_parameters(served_lab: Served) -> None:
-    sent = (b"\0\1", dt.date(1, 1, 1), dt.datetime(9999, 12, 31, 23, 59, 59, 999999))
+    values_sent = (b"\0\1", dt.date(1, 1, 1), dt.datetime(9999, 12, 31, 23, 59, 59, 999999))
     with connect_pyodbc(served_lab.principal, autocommit=True) as connection:
-        assert tuple(connection.execute("SELECT ?, ?, ?", sent).fetchone()) == sent
+        assert tuple(connection.execute("SELECT ?, ?, ?", values_sent).fetchone()) == values_sent
 
 
 def test_a_scripted_login_has_its_own_password(served_lab: Served) -> None:
-    there = {**served_lab.principal, "login": "bob", "password": "Passw0rd!x"}
+    target = {**served_lab.principal, "login": "bob", "password": "Passw0rd!x"}
     with connect_pytds(served_lab.principal, autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute("CREATE LOGIN bob WITH PASSWORD = 'Passw0rd!x'")
         cursor.execute("CREATE USER bob")
-        with connect_pytds(there) as own, own.cursor() as asked:
-            assert asked.execute_scalar("SELECT SUSER_SNAME()") == "bob"
+        with connect_pytds(target) as own_connection, own_connection.cursor() as pytds_cursor:
+            assert pytds_cursor.execute_scalar("SELECT SUSER_SNAME()") == "bob"
         with pytest.raises(pytds.Error, match="Login failed for user 'bob'"):
-            connect_pytds({**there, "password": "passw0rd!x"}, disable_connect_retry=True)
+            connect_pytds({**target, "password": "passw0rd!x"}, disable_connect_retry=True)
         cursor.execute("DROP USER bob")
         cursor.execute("DROP LOGIN bob")
 
@@ -521,21 +523,21 @@ def sqlalchemy_engine(dialect: str, *servers: dict[str, Any]) -> sqlalchemy.Engi
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_sqlalchemy_works_with_a_table(served_lab: Served, dialect: str) -> None:
     engine = sqlalchemy_engine(dialect, served_lab.principal)
-    column, of = sqlalchemy.Column, sqlalchemy.types
+    column, types = sqlalchemy.Column, sqlalchemy.types
     table = sqlalchemy.Table(
         "orders",
         sqlalchemy.MetaData(),
-        column("id", of.Integer, primary_key=True),
-        column("note", of.Unicode(50)),
-        column("amount", of.Numeric(9, 2)),
-        column("at", of.DateTime),
-        column("open", of.Boolean),
+        column("id", types.Integer, primary_key=True),
+        column("note", types.Unicode(50)),
+        column("amount", types.Numeric(9, 2)),
+        column("at", types.DateTime),
+        column("open", types.Boolean),
     )
     row = ("ü", Decimal("-12.50"), dt.datetime(2005, 11, 7, 12, 34, 56), True)
     with engine.begin() as connection:
         table.create(connection)
-        made = connection.execute(table.insert().values(dict(zip(table.c.keys()[1:], row, strict=True))))
-        assert made.inserted_primary_key == (1,)
+        result = connection.execute(table.insert().values(dict(zip(table.c.keys()[1:], row, strict=True))))
+        assert result.inserted_primary_key == (1,)
         connection.execute(table.insert(), [{"note": None}] * 2)
     with engine.connect() as connection:
         connection.execute(table.delete())
@@ -551,9 +553,13 @@ def test_sqlalchemy_works_with_a_table(served_lab: Served, dialect: str) -> None
         assert connection.execute(wanted, {"most": 2}).all() == [(1, *row), (2, *nulls)]
         assert connection.execute(sqlalchemy.select(sqlalchemy.func.count()).select_from(table)).scalar() == 3
         numbers = "a.x + 10 * b.x + 100 * c.x + 1000 * d.x"
-        many = connection.exec_driver_sql(f"SELECT {numbers} AS n FROM {ten} ORDER BY n").scalars().all()
-        assert many == list(range(10_000))
-        assert [one["name"] for one in sqlalchemy.inspect(connection).get_columns("orders")] == table.c.keys()
+        numbers_read = (
+            connection.exec_driver_sql(f"SELECT {numbers} AS n FROM {ten} ORDER BY n").scalars().all()
+        )
+        assert numbers_read == list(range(10_000))
+        assert [
+            column["name"] for column in sqlalchemy.inspect(connection).get_columns("orders")
+        ] == table.c.keys()
         table.drop(connection)
     engine.dispose()
 
@@ -567,27 +573,27 @@ def test_the_mirror_refuses_logins_to_its_database(served_lab: Served) -> None:
 
 
 def test_after_a_failover_each_driver_follows_its_profile_to_the_new_principal(served_lab: Served) -> None:
-    there, over = served_lab.principal, threading.Event()
-    asked = {"HOST": there["host"], "PORT": str(there["port"]), "PARTNER": "", "PASSWORD": there["password"],
-             "TIMEOUT": "0"}  # fmt: skip
-    ready, back = threading.Semaphore(0), dict[str, float]()
-    pools = [sqlalchemy_engine(dialect, there, served_lab.servers["SERVER_B"]) for dialect in DIALECTS]
+    target, run_ended = served_lab.principal, threading.Event()
+    settings = {"HOST": target["host"], "PORT": str(target["port"]), "PARTNER": "", "PASSWORD": target["password"],
+                "TIMEOUT": "0"}  # fmt: skip
+    ready, recovered_s = threading.Semaphore(0), dict[str, float]()
+    pools = [sqlalchemy_engine(dialect, target, served_lab.servers["SERVER_B"]) for dialect in DIALECTS]
     for pool in pools:
-        with pool.connect() as kept:
-            assert kept.exec_driver_sql("SELECT @@SERVERNAME").scalar() == "SERVER_A"
+        with pool.connect() as kept_connection:
+            assert kept_connection.exec_driver_sql("SELECT @@SERVERNAME").scalar() == "SERVER_A"
 
     def application(name: str) -> None:
-        if follow(lambda: BY_DRIVER[name](asked), ready.release, over.is_set):
-            back[name] = time.monotonic()
+        if follow(lambda: BY_DRIVER[name](settings), ready.release, run_ended.is_set):
+            recovered_s[name] = time.monotonic()
 
     for name in PROFILES:
         threading.Thread(target=application, args=(name,), daemon=True).start()
     for _ in PROFILES:
         assert ready.acquire(timeout=30)
     served_lab.do("stop-service SERVER_A")
-    until = time.monotonic() + 45
-    while not {"pyodbc", "mssql-python"} <= {*back}:
-        assert time.monotonic() < until
+    deadline = time.monotonic() + 45
+    while not {"pyodbc", "mssql-python"} <= {*recovered_s}:
+        assert time.monotonic() < deadline
         time.sleep(0.1)
     for connecting, _ in DRIVERS.values():
         connection = connecting(served_lab.servers["SERVER_B"])
@@ -596,21 +602,23 @@ def test_after_a_failover_each_driver_follows_its_profile_to_the_new_principal(s
         assert tuple(cursor.fetchone()) == ("SERVER_B", "Sales")
         connection.close()
     for pool in pools:
-        with pool.connect() as anew:
-            assert anew.exec_driver_sql("SELECT @@SERVERNAME").scalar() == "SERVER_B"
+        with pool.connect() as new_connection:
+            assert new_connection.exec_driver_sql("SELECT @@SERVERNAME").scalar() == "SERVER_B"
         pool.dispose()
     # longer than the pause between two logins of an application: all clients that can follow are back
     time.sleep(2.5)
     events = [json.loads(line) for line in list(served_lab.heard)]
-    (stopped,) = (event["t_s"] for event in events if event["kind"] == "fault")
+    (fault_s,) = (event["t_s"] for event in events if event["kind"] == "fault")
     simulated = {
-        event["client"]: event["t_s"] - stopped
+        event["client"]: event["t_s"] - fault_s
         for event in events
-        if event["kind"] == "client" and event.get("what") == "connected" and event["t_s"] > stopped
+        if event["kind"] == "client" and event.get("what") == "connected" and event["t_s"] > fault_s
     }
     followed = {name for name, profile in PROFILES.items() if client_name(profile, "told") in simulated}
-    assert followed == {*back} == {"pyodbc", "mssql-python"}
-    online = next(e["t_s"] for e in events if e.get("step") == "online" and e["kind"] == "failover") - stopped
-    assert all(online <= simulated[client_name(PROFILES[name], "told")] < online + 2.5 for name in back)
-    assert abs(back["pyodbc"] - back["mssql-python"]) < 2.5
-    over.set()
+    assert followed == {*recovered_s} == {"pyodbc", "mssql-python"}
+    online = next(e["t_s"] for e in events if e.get("step") == "online" and e["kind"] == "failover") - fault_s
+    assert all(
+        online <= simulated[client_name(PROFILES[name], "told")] < online + 2.5 for name in recovered_s
+    )
+    assert abs(recovered_s["pyodbc"] - recovered_s["mssql-python"]) < 2.5
+    run_ended.set()

@@ -10,7 +10,7 @@ from tests.app.serve.fuzz import CORPUS, play, targets
 def test_any_client_bytes_are_read_or_refused() -> None:
     inputs = [file.read_bytes() for file in sorted(CORPUS.iterdir())]
     with asyncio.Runner() as runner:
-        every = targets(runner.get_loop())
-        assert {data[0] % len(every) for data in inputs if data} == set(range(len(every)))
+        all_targets = targets(runner.get_loop())
+        assert {data[0] % len(all_targets) for data in inputs if data} == set(range(len(all_targets)))
         for data in inputs:
-            play(data, every)
+            play(data, all_targets)

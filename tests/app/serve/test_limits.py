@@ -60,25 +60,25 @@ def big(size: int) -> bytes:
     """Return a batch of about *size* bytes, as packets."""
     body = TRANSACTION_HEADER + "SELECT 1 --".encode("utf-16-le") + b"x\0" * (size // 2)
     step = SIZE_MAX - HEADER.size
-    out = bytearray()
-    for at in range(0, len(body), step):
-        part = body[at : at + step]
-        out += HEADER.pack(
-            PacketKind.BATCH, END if at + step >= len(body) else 0, HEADER.size + len(part), 0, 0, 0
+    packet_bytes = bytearray()
+    for offset in range(0, len(body), step):
+        part = body[offset : offset + step]
+        packet_bytes += HEADER.pack(
+            PacketKind.BATCH, END if offset + step >= len(body) else 0, HEADER.size + len(part), 0, 0, 0
         )
-        out += part
-    return bytes(out)
+        packet_bytes += part
+    return bytes(packet_bytes)
 
 
 async def raw(site: Site, name: str) -> socket.socket:
     """Return the socket of a connection after its login."""
     loop = asyncio.get_running_loop()
-    made = socket.socket()
-    made.setblocking(False)
-    await loop.sock_connect(made, ("127.0.0.1", site.listener.ports[name]))
-    await loop.sock_sendall(made, packet(PacketKind.LOGIN, login("sa", site.listener.password)))
-    assert await loop.sock_recv(made, 65_536)
-    return made
+    sock = socket.socket()
+    sock.setblocking(False)
+    await loop.sock_connect(sock, ("127.0.0.1", site.listener.ports[name]))
+    await loop.sock_sendall(sock, packet(PacketKind.LOGIN, login("sa", site.listener.password)))
+    assert await loop.sock_recv(sock, 65_536)
+    return sock
 
 
 async def receive_bytes(client: socket.socket) -> bytes:
@@ -98,16 +98,16 @@ def test_a_connection_to_a_dead_computer_is_ended_only_by_the_client(fault: str)
             sending.setsockopt(socket.IPPROTO_TCP, TCP_USER_TIMEOUT, 1_000)
             assert site.host.do(fault)
             await site.listener.follow()
-            begun = time.monotonic()
+            start_s = time.monotonic()
             await asyncio.get_running_loop().sock_sendall(sending, packet(PacketKind.BATCH, b""))
             for client in (probed, sending):
-                with pytest.raises(TimeoutError) as ended:
+                with pytest.raises(TimeoutError) as error:
                     await receive_bytes(client)
-                assert ended.value.errno is not None, "the system of the client has ended it"
-            assert time.monotonic() - begun < 8
-            with pytest.raises(TimeoutError) as still:
+                assert error.value.errno is not None, "the system of the client has ended it"
+            assert time.monotonic() - start_s < 8
+            with pytest.raises(TimeoutError) as second_error:
                 await asyncio.wait_for(asyncio.get_running_loop().sock_recv(alive, 1), 0.1)
-            assert still.value.errno is None, "the other server answers"
+            assert second_error.value.errno is None, "the other server answers"
             for client in (alive, probed, sending):
                 client.close()
 
@@ -139,11 +139,11 @@ def test_a_connection_over_the_limit_is_refused_with_a_message(monkeypatch: pyte
         async with serve_site("lab") as site:
             for _ in range(3):
                 assert error(17809) not in (await site.connect("SERVER_A")).welcome
-            late = await site.connect("SERVER_B", "")
-            assert error(17809) in late.welcome
-            assert encode_text("the maximum number of '3' user connections") in late.welcome
+            late_client = await site.connect("SERVER_B", "")
+            assert error(17809) in late_client.welcome
+            assert encode_text("the maximum number of '3' user connections") in late_client.welcome
             with pytest.raises(ConnectionError):
-                await late.ask("SELECT 1")
+                await late_client.ask("SELECT 1")
             site.clients[0].close()
             await asyncio.sleep(0.05)
             assert error(17809) not in (await site.connect("SERVER_A")).welcome
@@ -182,9 +182,9 @@ def test_a_batch_that_is_too_large_returns_an_error() -> None:
 
 
 def test_data_before_the_login_is_limited() -> None:
-    whole = big(LOGIN_MAX + 100_000)
+    whole_body = big(LOGIN_MAX + 100_000)
     with pytest.raises(MalformedPacketError):
-        Assembler().feed(whole)
+        Assembler().feed(whole_body)
 
 
 def test_attention_packets_of_one_client_stop_nobody_else() -> None:
@@ -193,7 +193,7 @@ def test_attention_packets_of_one_client_stop_nobody_else() -> None:
             reader, writer = await asyncio.open_connection("127.0.0.1", site.listener.ports["SERVER_A"])
             writer.write(packet(PacketKind.LOGIN, login("sa", site.listener.password)))
             await reader.read(65_536)
-            other = await connect(site.listener.ports["SERVER_A"], site.listener.password)
+            other_client = await connect(site.listener.ports["SERVER_A"], site.listener.password)
             writer.write(packet(PacketKind.ATTENTION, b"") * 20_000)
             await asyncio.sleep(0)
             answered = 0
@@ -204,12 +204,12 @@ def test_attention_packets_of_one_client_stop_nobody_else() -> None:
                     answered += len(data)
 
             reading = asyncio.create_task(read())
-            assert encode_text("SERVER_A") in await other.ask("SELECT @@SERVERNAME")
+            assert encode_text("SERVER_A") in await other_client.ask("SELECT @@SERVERNAME")
             assert answered < 20_000 * 10, "it has waited for all of them"
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
             writer.close()
-            other.close()
+            other_client.close()
 
     run(test())
 
@@ -217,6 +217,6 @@ def test_attention_packets_of_one_client_stop_nobody_else() -> None:
 def test_instances_can_have_different_versions() -> None:
     for name in ("lab", "ag-lab", "fci-lab"):
         world = Drill(set_version(scenario_files.find(name).load(), 2022)).world
-        assert {one.version for one in world.instances.values()} == {2022}
+        assert {instance.version for instance in world.instances.values()} == {2022}
     with pytest.raises(UsageError, match="1999"):
         set_version(scenario_files.find("lab").load(), 1999)

@@ -39,8 +39,8 @@ class Site:
     async def run_on(self, seconds: float) -> None:
         """Advance simulated time, and update the ports."""
         assert self.host.live is not None
-        until = self.host.live.world.t_s + seconds
-        while self.host.live.world.t_s < until:
+        end_s = self.host.live.world.t_s + seconds
+        while self.host.live.world.t_s < end_s:
             self.host.on_frame(250.0)
             await self.listener.follow()
             await asyncio.sleep(0)
@@ -70,9 +70,9 @@ def encode_text(text: str) -> bytes:
 def test_the_port_of_a_listener_follows_its_group() -> None:
     async def test() -> None:
         async with serve_site("ag-lab") as site:
-            told: Any = addresses(site.listener)
-            assert set(told["listeners"]) == {"AGL1"}
-            assert set(told["servers"]) == {"NODE_1", "NODE_2", "NODE_3"}
+            addresses_read: Any = addresses(site.listener)
+            assert set(addresses_read["listeners"]) == {"AGL1"}
+            assert set(addresses_read["servers"]) == {"NODE_1", "NODE_2", "NODE_3"}
             reads = await site.connect("AGL1", read_only=True)
             assert encode_routing("127.0.0.1", site.listener.ports["NODE_3"]) in reads.welcome
             with pytest.raises(ConnectionError):
@@ -89,10 +89,10 @@ def test_the_port_of_a_listener_follows_its_group() -> None:
             client = await site.connect("AGL1")
             assert encode_text("NODE_2") in await client.ask("SELECT @@SERVERNAME")
             assert site.host.live is not None
-            sent_on = [
+            routed_events = [
                 e for e in site.host.live.events if e.kind == "session" and read_field(e, "what") == "routed"
             ]
-            assert [read_field(event, "to") for event in sent_on] == ["NODE_3"]
+            assert [read_field(event, "to") for event in routed_events] == ["NODE_3"]
 
     run(test())
 
@@ -150,10 +150,10 @@ def test_changes_of_language_and_database_are_sent_as_environment_changes() -> N
     async def test() -> None:
         async with serve_site("lab") as site:
             client = await site.connect("SERVER_A")
-            told = encode_environment(LANGUAGE, "Deutsch", "us_english")
-            assert told in await client.ask("SET LANGUAGE German")
+            token = encode_environment(LANGUAGE, "Deutsch", "us_english")
+            assert token in await client.ask("SET LANGUAGE German")
             answer = await client.ask("USE master")
-            assert told not in answer
+            assert token not in answer
             assert encode_environment(DATABASE, "master", "Sales") in answer
 
     run(test())

@@ -57,8 +57,8 @@ def malform(chance: random.Random, kind: int, body: bytes) -> bytes:
         case 2:
             data += chance.randbytes(chance.randint(1, 300))
         case 3 if len(data) > 4:
-            at = chance.randrange(len(data) - 4)
-            data[at : at + 4] = struct.pack("<i", chance.choice(ODD_NUMBERS))
+            offset = chance.randrange(len(data) - 4)
+            data[offset : offset + 4] = struct.pack("<i", chance.choice(ODD_NUMBERS))
         case 4:
             kind, status = chance.randrange(256), chance.choice((0, 1, 8, 9, 0xFF))
         case _:
@@ -93,7 +93,7 @@ def test_malformed_packets_end_nothing_but_their_connection() -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: problems.append(context))
         async with serve_site("lab") as site:
             port, password = site.listener.ports["SERVER_A"], site.listener.password
-            other = await site.connect("SERVER_A")
+            other_client = await site.connect("SERVER_A")
             for logs_in, data in attacks(password, 60):
                 if logs_in:
                     client = await connect(port, password)
@@ -104,9 +104,9 @@ def test_malformed_packets_end_nothing_but_their_connection() -> None:
                 with suppress(TimeoutError, ConnectionError):
                     await asyncio.wait_for(reader.read(4_096), 0.002)
                 await drop(writer)
-            assert encode_text("SERVER_A") in await other.ask("SELECT @@SERVERNAME")
-            late = await site.connect("SERVER_A")
-            assert encode_text("SERVER_A") in await late.ask("SELECT @@SERVERNAME")
+            assert encode_text("SERVER_A") in await other_client.ask("SELECT @@SERVERNAME")
+            late_client = await site.connect("SERVER_A")
+            assert encode_text("SERVER_A") in await late_client.ask("SELECT @@SERVERNAME")
             await asyncio.sleep(0.05)
             assert len(site.listener.sessions) <= 3
 
@@ -119,10 +119,10 @@ def test_a_login_that_comes_byte_by_byte_keeps_nobody_waiting() -> None:
         async with serve_site("lab") as site:
             port, password = site.listener.ports["SERVER_A"], site.listener.password
             slow = [await asyncio.open_connection("127.0.0.1", port) for _ in range(20)]
-            whole = raw_packet(PacketKind.LOGIN, login("sa", password))
-            for at in range(30):
+            whole_packet = raw_packet(PacketKind.LOGIN, login("sa", password))
+            for index in range(30):
                 for _, writer in slow:
-                    writer.write(whole[at : at + 1])
+                    writer.write(whole_packet[index : index + 1])
                 await asyncio.sleep(0)
             client = await site.connect("SERVER_A")
             assert encode_text("SERVER_A") in await client.ask("SELECT @@SERVERNAME")

@@ -70,23 +70,25 @@ def play_order_drill(folder: Path, switches: Sequence[str], story: Callable[[Pla
     """Play the drill with the order desk, verify its replay, and return the report."""
     drill, record = folder / "app-real-program.toml", folder / "run.json"
     text = (ROOT / "scenarios/app-real-program.toml").read_text(encoding="utf-8")
-    for soon, late in LATER.items():
-        assert soon in text
-        text = text.replace(soon, late)
+    for early_order, late_order in LATER.items():
+        assert early_order in text
+        text = text.replace(early_order, late_order)
     drill.write_text(text, encoding="utf-8")
     environment = {**os.environ, FOLDER_VARIABLE: str(folder / "profile")}
     words = ("serve", drill, "--port-base", "0", "--speed", "8", "--record", record)
     with Program(*words, environment=environment) as running:
         play = Play(running)
-        one, other = (f"127.0.0.1:{play.servers[name]['port']}" for name in ("TOY1", "TOY2"))
+        first_address, second_address = (
+            f"127.0.0.1:{play.servers[name]['port']}" for name in ("TOY1", "TOY2")
+        )
         desk = [
             sys.executable,
             "-m",
             "examples.orders",
             "--server",
-            one,
+            first_address,
             "--partner",
-            other,
+            second_address,
             "--every",
             "0.1",
         ]
@@ -117,7 +119,7 @@ def test_an_application_with_retry_follows_both_failovers(tmp_path: Path) -> Non
     report = play_order_drill(tmp_path, ["--retry"], story)
     assert list_met_goals(report) == ["works", "back", "by-itself"]
     assert any(
-        "INSERT dbo.attempts VALUES" in one["batch"] for one in report["sql"]
+        "INSERT dbo.attempts VALUES" in statement["batch"] for statement in report["sql"]
     )  # its own log has come back
 
 

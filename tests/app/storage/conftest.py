@@ -11,8 +11,8 @@ from engine.drill.authoring.scenario import sha256
 
 @pytest.fixture
 def profile(profile_folder: Path) -> Iterator[Profile]:
-    with open_profile(profile_folder) as opened:
-        yield opened
+    with open_profile(profile_folder) as profile:
+        yield profile
 
 
 @pytest.fixture

@@ -22,15 +22,15 @@ def tree(profile: Profile) -> tuple[RunId, RunId]:
 
 def test_a_tree_is_read_from_any_of_its_runs(profile: Profile) -> None:
     first, second = tree(profile)
-    alone = begin_run(profile, [])
-    assert profile.branches(alone) == []
+    lone_run = begin_run(profile, [])
+    assert profile.branches(lone_run) == []
     for run_id in (first, second):
-        found = profile.branches(run_id)
-        assert [(b.run_id, b.parent_id, b.name, b.tick, b.inputs) for b in found] == [
+        branch = profile.branches(run_id)
+        assert [(b.run_id, b.parent_id, b.name, b.tick, b.inputs) for b in branch] == [
             (first, None, "main", 0, 0),
             (second, first, "branch 1", 1, 1),
         ]
-        assert [line.text for line in found[1].lines] == ["0 note a", "0.01 rewind 5"]
+        assert [line.text for line in branch[1].lines] == ["0 note a", "0.01 rewind 5"]
 
 
 def test_a_branch_can_be_renamed_and_removed(profile: Profile) -> None:

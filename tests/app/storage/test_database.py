@@ -37,13 +37,13 @@ def refusal(folder: Path) -> StorageError:
 
 
 def test_the_profile_is_opened_with_the_storage_settings(profile_folder: Path) -> None:
-    opened = database.open_database(profile_folder)
-    profile = Profile(opened)
-    found = {
-        name: opened.connection.execute(f"PRAGMA {name}").fetchone()[0]
+    opened_database = database.open_database(profile_folder)
+    profile = Profile(opened_database)
+    pragmas = {
+        name: opened_database.connection.execute(f"PRAGMA {name}").fetchone()[0]
         for name in ("journal_mode", "synchronous", "foreign_keys", "trusted_schema", "application_id")
     }
-    assert found == {
+    assert pragmas == {
         "journal_mode": "wal",
         "synchronous": 2,  # FULL
         "foreign_keys": 1,
@@ -51,7 +51,7 @@ def test_the_profile_is_opened_with_the_storage_settings(profile_folder: Path) -
         "application_id": 0x4D524452,
     }
     profile.heartbeat(begin(profile), 1)
-    assert opened.connection.execute("PRAGMA synchronous").fetchone()[0] == 2
+    assert opened_database.connection.execute("PRAGMA synchronous").fetchone()[0] == 2
     profile.close()
 
 
@@ -64,8 +64,10 @@ def test_the_migrations_create_the_described_tables(profile_folder: Path) -> Non
         names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         assert names == {*tables.TABLES, "alembic_version", "sqlite_sequence"}
         for table, columns in tables.TABLES.items():
-            made = connection.execute(f"SELECT name, type, \"notnull\" FROM pragma_table_info('{table}')")
-            assert sorted(made) == sorted(
+            column_rows = connection.execute(
+                f"SELECT name, type, \"notnull\" FROM pragma_table_info('{table}')"
+            )
+            assert sorted(column_rows) == sorted(
                 (name, DECLARED[kind], int((table, name) not in tables.NULLABLE))
                 for name, kind in columns.items()
             )
@@ -94,20 +96,20 @@ def test_a_second_instance_is_refused(
 
 
 def test_a_full_disk_is_reported_and_loses_only_the_current_input(profile_folder: Path) -> None:
-    opened = database.open_database(profile_folder)
-    with Profile(opened) as profile:
+    opened_database = database.open_database(profile_folder)
+    with Profile(opened_database) as profile:
         run_id = begin(profile)
         profile.append(run_id, 1, "0.01 note before")
-        (pages,) = opened.connection.execute("PRAGMA page_count").fetchone()
-        opened.connection.execute(f"PRAGMA max_page_count = {pages}")
+        (pages,) = opened_database.connection.execute("PRAGMA page_count").fetchone()
+        opened_database.connection.execute(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(StorageError, match=r"is full\. Your latest action is not saved") as caught:
             profile.append(run_id, 2, "x" * 100_000)
         assert caught.value.kind is ProblemKind.DISK_FULL
-        opened.connection.execute("PRAGMA max_page_count = 1000000")
+        opened_database.connection.execute("PRAGMA max_page_count = 1000000")
         profile.append(run_id, 3, "0.03 note after")
-        (found,) = profile.unfinished()
-        assert [line.text for line in found.lines] == ["0.01 note before", "0.03 note after"]
-        assert found.problem is None
+        (unfinished_run,) = profile.unfinished()
+        assert [line.text for line in unfinished_run.lines] == ["0.01 note before", "0.03 note after"]
+        assert unfinished_run.problem is None
 
 
 def test_an_uncreatable_folder_is_reported(tmp_path: Path) -> None:
@@ -258,11 +260,11 @@ def test_opening_a_current_profile_makes_no_backup(profile_folder: Path) -> None
 
 
 def test_the_three_newest_backups_are_kept(profile_folder: Path) -> None:
-    opened = database.open_database(profile_folder)
-    profile = Profile(opened)
+    opened_database = database.open_database(profile_folder)
+    profile = Profile(opened_database)
     for text in "abcde":
         profile.drafts.save("key", text)
-        database.write_backup(opened.connection, profile.file)
+        database.write_backup(opened_database.connection, profile.file)
     profile.close()
     texts = []
     for file in backup_files(profile.file):

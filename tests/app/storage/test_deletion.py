@@ -27,39 +27,39 @@ def finish_run(profile: Profile, run_id: RunId) -> RunId:
 
 def test_a_deleted_run_leaves_nothing_behind(profile_folder: Path) -> None:
     with open_profile(profile_folder) as profile:
-        kept, gone = (finish_run(profile, play_run(profile, "0 note a")) for _ in range(2))
+        kept_run, deleted_run = (finish_run(profile, play_run(profile, "0 note a")) for _ in range(2))
     with open_profile(profile_folder) as profile:  # the mark belongs to the deleted run
-        profile.delete_finished([gone])
-        assert [row.run_id for row in profile.results()] == [kept]
-        assert profile.journal(gone) == ()
+        profile.delete_finished([deleted_run])
+        assert [row.run_id for row in profile.results()] == [kept_run]
+        assert profile.journal(deleted_run) == ()
         assert profile.find_lost_runs() == []
     with open_profile(profile_folder) as profile:
         assert profile.find_lost_runs() == [] == profile.faults()
-        assert begin(profile) > gone, "no number is used twice"
+        assert begin(profile) > deleted_run, "no number is used twice"
 
 
 def test_an_unfinished_run_and_its_tree_are_not_deleted(profile: Profile) -> None:
-    done, going = finish_run(profile, play_run(profile)), play_run(profile, "0 note a")
+    finished_run, running_run = finish_run(profile, play_run(profile)), play_run(profile, "0 note a")
     with pytest.raises(ValueError, match="is running"):
-        profile.delete_finished([done, going])
-    assert [row.run_id for row in profile.results()] == [done]
-    assert [run.run_id for run in profile.unfinished()] == [going]
+        profile.delete_finished([finished_run, running_run])
+    assert [row.run_id for row in profile.results()] == [finished_run]
+    assert [run.run_id for run in profile.unfinished()] == [running_run]
 
 
 def tree(profile: Profile) -> list[RunId]:
     """Store the branch main, two branches of it, and a branch of the first of these."""
     main = play_run(profile, "0 a", "0.01 b", "0.02 c")
-    one = play_run(profile, "0 a", "0.01 b", "0.02 d", "0.03 e")
+    first_run = play_run(profile, "0 a", "0.01 b", "0.02 d", "0.03 e")
     two = play_run(profile, "0 a", "0.02 f")
     grandchild = play_run(profile, "0 a", "0.01 b", "0.02 d", "0.03 g")
     for run_id, parent, name, tick, inputs in (
         (main, None, "main", 0, 0),
-        (one, main, "one", 2, 2),
+        (first_run, main, "one", 2, 2),
         (two, main, "two", 1, 1),
-        (grandchild, one, "grandchild", 3, 3),
+        (grandchild, first_run, "grandchild", 3, 3),
     ):
         profile.keep_branch(run_id, main, parent, name, tick, inputs)
-    return [main, one, two, grandchild]
+    return [main, first_run, two, grandchild]
 
 
 def shape(profile: Profile, run_id: RunId) -> list[tuple[str, RunId | None, int, int, int]]:
@@ -67,8 +67,8 @@ def shape(profile: Profile, run_id: RunId) -> list[tuple[str, RunId | None, int,
 
 
 def test_a_branch_of_a_deleted_run_keeps_its_place_in_the_tree(profile: Profile) -> None:
-    main, one, two, grandchild = (finish_run(profile, run_id) for run_id in tree(profile))
-    profile.delete_finished([one])
+    main, first_run, two, grandchild = (finish_run(profile, run_id) for run_id in tree(profile))
+    profile.delete_finished([first_run])
     assert shape(profile, main) == [
         ("main", None, 0, 0, 3),
         ("two", main, 1, 1, 2),

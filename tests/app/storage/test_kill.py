@@ -30,14 +30,14 @@ def play_and_kill(folder: Path, acts: int) -> int:
     command = [sys.executable, "-c", PLAY_FOR_EVER, str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        heard = [process.stdout.readline() for _ in range(acts)]
+        lines_read = [process.stdout.readline() for _ in range(acts)]
         with pytest.raises(StorageError) as caught:
             open_profile(folder)
         assert caught.value.kind is ProblemKind.IN_USE
         process.kill()
-        heard += process.stdout.read().split()
+        lines_read += process.stdout.read().split()
     assert process.returncode != 0
-    return int(heard[-1])
+    return int(lines_read[-1])
 
 
 def test_every_acknowledged_input_survives_repeated_kills(
@@ -47,7 +47,7 @@ def test_every_acknowledged_input_survives_repeated_kills(
     with open_profile(profile_folder) as profile:
         begin(profile)
     for acts in (1, 40):
-        told = play_and_kill(profile_folder, acts)
+        count = play_and_kill(profile_folder, acts)
         assert (profile_folder / "profile.sqlite-wal").exists(), (
             "else the end was not as bad as this test wants"
         )
@@ -55,9 +55,9 @@ def test_every_acknowledged_input_survives_repeated_kills(
             (run,) = profile.unfinished()
             assert profile.faults() == []
         assert run.problem is None
-        assert len(run.lines) in (told, told + 1)  # one more line may be stored without a confirmation
+        assert len(run.lines) in (count, count + 1)  # one more line may be stored without a confirmation
         assert run.lines == tuple(
             JournalLine(number * 10, f"{number / 10} note {number}")
             for number in range(1, len(run.lines) + 1)
         )
-        assert run.tick >= told * 10 - 5  # the heartbeat before the last input
+        assert run.tick >= count * 10 - 5  # the heartbeat before the last input

@@ -41,8 +41,8 @@ def of_version(folder: Path, revision: str) -> None:
             if database.revision_of(migration) <= revision:
                 writer.executescript(migration.read_text(encoding="utf-8"))
         writer.execute("INSERT INTO alembic_version VALUES (?)", (revision,))
-        for run_id, told in REPORTS.items():
-            text = json.dumps(told) if run_id != 3 else "{damaged"
+        for run_id, report_fields in REPORTS.items():
+            text = json.dumps(report_fields) if run_id != 3 else "{damaged"
             writer.execute(
                 "INSERT INTO run VALUES (?, 'lab', '', 'h', 7, '0.1', 'practice', 'finished', "
                 "'2026-01-01 10:00:00.000000', 100, 0, 0)",
@@ -79,9 +79,9 @@ def test_data_of_older_versions_is_kept(profile_folder: Path, revision: str) -> 
 
 def test_a_rewound_run_never_counts_as_best(profile: Profile) -> None:
     play(profile, "lab", 70)
-    back = json.dumps({"availability": TOTALS, "rewinds": [{"from_s": 9.0, "to_s": 2.0}]})
+    old_report = json.dumps({"availability": TOTALS, "rewinds": [{"from_s": 9.0, "to_s": 2.0}]})
     run_id = profile.begin_run("lab", "", "h", 7, "0.1", "practice")
-    profile.finish(run_id, 10, "f00d", back, 100.0)
+    profile.finish(run_id, 10, "f00d", old_report, 100.0)
     best = profile.best("lab")
     assert best is not None
     assert best.score == 70

@@ -49,7 +49,7 @@ def test_a_run_can_finish_only_once(profile: Profile, run_id: RunId) -> None:
 def test_a_failed_finish_leaves_the_run_unfinished(profile: Profile, run_id: RunId) -> None:
     with pytest.raises(KeyError, match="availability"):
         profile.finish(run_id, 6000, "f00d", "{}", 83.5)
-    assert [found.run_id for found in profile.unfinished()] == [run_id]
+    assert [run.run_id for run in profile.unfinished()] == [run_id]
     assert profile.results() == []
 
 
@@ -69,9 +69,9 @@ def test_the_best_run_has_the_most_points_then_the_least_downtime(profile: Profi
     play(profile, "lab", 90, downtime_s=20.0)
     play(profile, "lab", None, downtime_s=0.0)
     play(profile, "planned_failover", 100)
-    found = profile.best("lab")
-    assert found is not None
-    assert found.run_id == best
+    best_result = profile.best("lab")
+    assert best_result is not None
+    assert best_result.run_id == best
 
 
 def test_without_a_score_there_is_no_best_run(profile: Profile) -> None:
@@ -82,8 +82,8 @@ def test_without_a_score_there_is_no_best_run(profile: Profile) -> None:
 def test_answers_exclude_rewound_and_altered_runs(profile: Profile) -> None:
     def record_answer(sure: object, **fields: object) -> None:
         rows = [{"name": "why", "sure_percent": sure, "correct": True, "right": [1]}, {"name": "open"}]
-        told = {**json.loads(report()), "questions": rows, **fields}
-        profile.finish(begin(profile, "lab"), 6000, "f00d", json.dumps(told), 50.0)
+        report_fields = {**json.loads(report()), "questions": rows, **fields}
+        profile.finish(begin(profile, "lab"), 6000, "f00d", json.dumps(report_fields), 50.0)
 
     for sure in (80, "many", 900, None):
         record_answer(sure)
@@ -111,19 +111,19 @@ def test_an_unfinished_run_has_no_report(profile: Profile, run_id: RunId) -> Non
     ],
 )
 def test_an_altered_result_is_reported(profile_folder: Path, change: str, named: str) -> None:
-    made = json.loads(report(3.0, 5.0)) | {"score": {"total": 70.0, "scored": True}, "state_hash": "f00d"}
-    made |= {"mode": "play", "seed": 7}
+    document = json.loads(report(3.0, 5.0)) | {"score": {"total": 70.0, "scored": True}, "state_hash": "f00d"}
+    document |= {"mode": "play", "seed": 7}
     with open_profile(profile_folder) as profile:
         run_id = begin(profile, "lab")
-        profile.finish(run_id, 6000, "f00d", json.dumps(made), 70.0)
+        profile.finish(run_id, 6000, "f00d", json.dumps(document), 70.0)
         assert (profile.faults(), profile.altered(run_id)) == ([], [])
-    with closing(sqlite3.connect(profile_folder / "profile.sqlite")) as other:
-        other.execute(change)
-        other.commit()
+    with closing(sqlite3.connect(profile_folder / "profile.sqlite")) as connection:
+        connection.execute(change)
+        connection.commit()
     with open_profile(profile_folder) as profile:
-        (said,) = profile.altered(run_id)
-        assert named in said
-        assert said in profile.faults()
+        (problem,) = profile.altered(run_id)
+        assert named in problem
+        assert problem in profile.faults()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")

@@ -20,20 +20,28 @@ def test_an_unfinished_run_contains_all_data_for_a_resume(profile: Profile) -> N
     profile.append(run_id, 4125, "41.25 sql SERVER_B\n    SELECT N'Δ';\n    GO")
     profile.checkpoint(run_id, 4000, "aaaa")
     profile.heartbeat(run_id, 4200)
-    (found,) = profile.unfinished()
-    assert (found.run_id, found.scenario_name, found.scenario_text) == (run_id, "lab", 'title = "Lab"\n')
-    assert (found.scenario_hash, found.seed, found.engine_version) == ("5ca1ab1e", 2**63 - 1, "0.1.0")
-    assert (found.mode, found.tick, found.problem) == ("exam", 4200, None)
-    assert found.lines == (
+    (unfinished_run,) = profile.unfinished()
+    assert (unfinished_run.run_id, unfinished_run.scenario_name, unfinished_run.scenario_text) == (
+        run_id,
+        "lab",
+        'title = "Lab"\n',
+    )
+    assert (unfinished_run.scenario_hash, unfinished_run.seed, unfinished_run.engine_version) == (
+        "5ca1ab1e",
+        2**63 - 1,
+        "0.1.0",
+    )
+    assert (unfinished_run.mode, unfinished_run.tick, unfinished_run.problem) == ("exam", 4200, None)
+    assert unfinished_run.lines == (
         JournalLine(3000, "30.0 power-off SERVER_A"),
         JournalLine(4125, "41.25 sql SERVER_B\n    SELECT N'Δ';\n    GO"),
     )
-    assert found.checkpoints == (CheckpointHash(4000, "aaaa"),)
+    assert unfinished_run.checkpoints == (CheckpointHash(4000, "aaaa"),)
 
 
 def test_the_latest_unfinished_run_comes_first(profile: Profile) -> None:
     ids = [begin(profile) for _ in range(3)]
-    assert [found.run_id for found in profile.unfinished()] == ids[::-1]
+    assert [run.run_id for run in profile.unfinished()] == ids[::-1]
 
 
 def test_an_abandoned_run_is_not_offered_but_keeps_its_journal(profile: Profile, run_id: RunId) -> None:
@@ -125,6 +133,10 @@ def test_stored_data_is_read_back(operations: list[tuple[str, int, str | None]])
                 profile.close()
                 profile = open_profile(Path(name))
             reached = max(reached, tick)
-            (found,) = profile.unfinished()
-            assert (found.lines, found.tick, found.problem) == (tuple(lines), reached, None)
+            (unfinished_run,) = profile.unfinished()
+            assert (unfinished_run.lines, unfinished_run.tick, unfinished_run.problem) == (
+                tuple(lines),
+                reached,
+                None,
+            )
         profile.close()

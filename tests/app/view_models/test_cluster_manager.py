@@ -33,8 +33,8 @@ def test_rows_and_lines_describe_the_cluster() -> None:
     assert "set-owners AG1_AGL1 address NODE_2,NODE_3" in lines
     for action in actions:
         parse_line(action.line)
-    asked = {action.line.split()[0] for action in actions if action.warning}
-    assert asked == {"evict", "force-quorum"}
+    warned_verbs = {action.line.split()[0] for action in actions if action.warning}
+    assert warned_verbs == {"evict", "force-quorum"}
 
 
 def test_a_node_without_quorum_knows_only_itself() -> None:
@@ -45,8 +45,8 @@ def test_a_node_without_quorum_knows_only_itself() -> None:
     assert (row.name, row.state) == ("NODE_2", "Down")
     lines = [action.line for action in cluster_manager.actions(world, "NODE_2", row)]
     assert lines == ["stop-cluster NODE_2", "start-cluster NODE_2", "force-quorum NODE_2"]
-    there = {row.name: row.state for row in cluster_manager.rows(world, "NODE_1") if row.kind == "node"}
-    assert there == {"NODE_1": "Up", "NODE_2": "Down", "NODE_3": "Up"}
+    node_states = {row.name: row.state for row in cluster_manager.rows(world, "NODE_1") if row.kind == "node"}
+    assert node_states == {"NODE_1": "Up", "NODE_2": "Down", "NODE_3": "Up"}
 
 
 def test_a_lost_witness_is_failed_and_votes_are_described() -> None:
@@ -78,9 +78,9 @@ STEP = 700
 def iterate_worlds(name: str, player: str) -> Iterator[World]:
     """Yield the world of a run each seven seconds."""
     scenario = load_shipped_scenario(name)
-    played = PLAYERS[player](scenario)
-    drill, inputs = Drill(scenario, played.seed, played.mode), list(played.journal)
-    for tick in range(0, played.tick, STEP):
+    played_drill = PLAYERS[player](scenario)
+    drill, inputs = Drill(scenario, played_drill.seed, played_drill.mode), list(played_drill.journal)
+    for tick in range(0, played_drill.tick, STEP):
         while inputs and inputs[0].tick <= tick and not drill.finished:
             drill.advance_to(inputs[0].tick)
             drill.do(inputs.pop(0).line_without_time)
@@ -94,23 +94,23 @@ def read_manager_states(world: World, name: str) -> dict[tuple[str, str], tuple[
 
 
 def read_cmdlet_states(world: World, name: str) -> dict[tuple[str, str], tuple[str, str]]:
-    found = {}
+    cells = {}
     for kind, cmdlet in (
         ("node", cluster_cmdlets.get_node),
         ("role", cluster_cmdlets.get_group),
         ("resource", cluster_cmdlets.get_resource),
     ):
         for row in cmdlet(world, name, CmdletCall(f"Get-Cluster{kind}"), None).rows:
-            found[kind, row["Name"]] = row["State"], row.get("OwnerNode", "")
-    return found
+            cells[kind, row["Name"]] = row["State"], row.get("OwnerNode", "")
+    return cells
 
 
 def check_states(world: World) -> None:
     for name in cluster_manager.nodes(world):
         if cluster_manager.find_running_node(world, name) is not None:
-            shown = read_manager_states(world, name)
-            asked = read_cmdlet_states(world, name)
-            assert shown == {key: asked[key] for key in shown}, (world.t_s, name)
+            shown_states = read_manager_states(world, name)
+            states_by_cmdlet = read_cmdlet_states(world, name)
+            assert shown_states == {key: states_by_cmdlet[key] for key in shown_states}, (world.t_s, name)
 
 
 @pytest.mark.parametrize(("name", "player"), sample_cases(29, product(CLUSTERED, PLAYERS)))

@@ -28,8 +28,8 @@ def test_the_lane_follows_changes_of_safety() -> None:
     for t_s, new in ((5.0, "OFF"), (8.0, "FULL")):
         course.add([{"t_s": t_s, "kind": "state", "server": "A", "database": "Sales", "text": "",
                      "why": "safety", "new": new}])  # fmt: skip
-    found = [(span.from_s, span.what) for span in course.protection(10.0)]
-    assert found == [(0.0, PROTECTED), (5.0, ASYNCHRONOUS), (8.0, PROTECTED)]
+    spans = [(span.from_s, span.what) for span in course.protection(10.0)]
+    assert spans == [(0.0, PROTECTED), (5.0, ASYNCHRONOUS), (8.0, PROTECTED)]
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,8 @@ def test_the_lane_follows_changes_of_safety() -> None:
 def test_a_healthy_drill_never_begins_unprotected(name: str, shown: str) -> None:
     """A clustered instance has no second copy that could be behind, so its lane shows service only."""
     scenario = load_shipped_scenario(name)
-    course = start_timeline(scenario, [name for one in scenario.databases for name in one.names])
+    course = start_timeline(
+        scenario, [name for database_row in scenario.databases for name in database_row.names]
+    )
     assert [span.what for span in course.protection(10.0)] == [shown]
     assert course.has_protection == (shown != SERVING)

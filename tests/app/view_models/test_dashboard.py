@@ -48,10 +48,10 @@ def test_queues_and_estimates_match_the_views() -> None:
     run_until(world, 20.0)
     board = dashboard.board(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
     rows = {(row.name, row.replica): row for row in board.databases}
-    own, follows = rows["Sales", "NODE_1"], rows["Sales", "NODE_3"]
-    assert own.data_loss_s is None
-    assert own.positions["end_of_log_lsn"] is not None
-    assert own.recovery_s is None
+    own_row, follows = rows["Sales", "NODE_1"], rows["Sales", "NODE_3"]
+    assert own_row.data_loss_s is None
+    assert own_row.positions["end_of_log_lsn"] is not None
+    assert own_row.recovery_s is None
     assert follows.data_loss_s is not None
     assert follows.recovery_s is not None
     assert follows.positions["log_send_rate"] not in (None, 0)
@@ -59,9 +59,9 @@ def test_queues_and_estimates_match_the_views() -> None:
     do(world, "power-off NODE_3")
     run_until(world, 80.0)
     board = dashboard.board(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
-    lost = next(row for row in board.databases if (row.name, row.replica) == ("Sales", "NODE_3"))
-    assert lost.data_loss_s is not None
-    assert lost.data_loss_s > before + 40
+    lost_row = next(row for row in board.databases if (row.name, row.replica) == ("Sales", "NODE_3"))
+    assert lost_row.data_loss_s is not None
+    assert lost_row.data_loss_s > before + 40
 
 
 def test_a_listener_is_shown_at_the_node_that_owns_its_group() -> None:

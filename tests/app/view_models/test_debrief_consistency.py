@@ -63,39 +63,43 @@ def play(name: str, player: str) -> Drill:
 
 def moments_of(drill: Drill) -> Iterator[tuple[int, World, int]]:
     """Replay *drill*; yield start, world and end of each interval without events."""
-    again = Drill(drill.scenario, drill.seed, drill.mode)
+    second_drill = Drill(drill.scenario, drill.seed, drill.mode)
     inputs = list(drill.journal)
     grid = range(0, drill.tick, TICKS_PER_S)
     ticks = sorted(
         {*grid, drill.tick, *(event.tick for event in drill.events), *(item.tick for item in inputs)}
     )
     for tick, end in zip(ticks, [*ticks[1:], drill.tick], strict=True):
-        again.advance_to(tick)
-        while inputs and inputs[0].tick <= tick and not again.finished:
-            again.do(inputs.pop(0).line_without_time)
-        yield tick, again.world, end
+        second_drill.advance_to(tick)
+        while inputs and inputs[0].tick <= tick and not second_drill.finished:
+            second_drill.do(inputs.pop(0).line_without_time)
+        yield tick, second_drill.world, end
 
 
 def seconds_of(drill: Drill) -> dict[str, float]:
     """Return downtime, client downtime and exposure in seconds, summed over databases from the states of the world."""
     writers = {
-        name: [one.name for one in drill.scenario.clients if name in one.databases and not one.read_only]
+        name: [
+            client.name
+            for client in drill.scenario.clients
+            if name in client.databases and not client.read_only
+        ]
         for database in drill.scenario.databases
         for name in database.names
     }
     down = clients = exposed = 0
     before = dict.fromkeys(drill.world.availability, (0, True, False))
     for start, world, end in moments_of(drill):
-        for name, now in world.availability.items():
-            since, served, bare = before[name]
-            changed = max(since, min(start, now.since_tick))
-            down += (changed - since) * (not served) + (start - changed) * (not now.serving)
-            exposed += (changed - since) * bare + (start - changed) * now.exposed
-            before[name] = (start, now.serving, now.exposed)
+        for name, current in world.availability.items():
+            start_tick, served, was_exposed = before[name]
+            changed = max(start_tick, min(start, current.since_tick))
+            down += (changed - start_tick) * (not served) + (start - changed) * (not current.serving)
+            exposed += (changed - start_tick) * was_exposed + (start - changed) * current.exposed
+            before[name] = (start, current.serving, current.exposed)
             if writers.get(name):
                 serving = [copy.server for copy in availability.serving_copies(world, name)]
-                joined = all(world.clients[one].connected_to in serving for one in writers[name])
-                clients += 0 if now.serving and joined else end - start
+                joined = all(world.clients[client].connected_to in serving for client in writers[name])
+                clients += 0 if current.serving and joined else end - start
     return {
         "downtime_s": down / TICKS_PER_S,
         "clients_s": clients / TICKS_PER_S,
@@ -112,7 +116,7 @@ def test_the_figures_match_the_world(name: str, player: str) -> None:
     drill = play(name, player)
     report, scenario = drill.report(), drill.scenario
     summary = summarize(report, scenario)
-    own = seconds_of(drill)
+    seconds = seconds_of(drill)
 
     score = drill.score()
     assert summary.score == (score.total if score.scored else None)
@@ -122,28 +126,28 @@ def test_the_figures_match_the_world(name: str, player: str) -> None:
         assert (summary.grade.tone == "bad") == (not met_all or score.total < 60.0 or not score.finished)
         assert summary.passed_well <= met_all, "no run that misses a goal has passed well"
 
-    serving = all(one.serving for one in drill.world.availability.values())
-    over = "" if serving else "over "
-    assert figure(summary, "downtime_s") == over + formatting.seconds(own["downtime_s"])
-    shown = figure(summary, "clients_s")
-    if shown is not None:
+    serving = all(availability.serving for availability in drill.world.availability.values())
+    suffix = "" if serving else "over "
+    assert figure(summary, "downtime_s") == suffix + formatting.seconds(seconds["downtime_s"])
+    shown_figure = figure(summary, "clients_s")
+    if shown_figure is not None:
         assert report["clients"]["downtime_s"] == pytest.approx(
-            own["clients_s"], abs=0.05 + 0.001 * own["clients_s"]
+            seconds["clients_s"], abs=0.05 + 0.001 * seconds["clients_s"]
         )
         for database, row in report["clients"]["databases"].items():
             assert row["downtime_s"] >= report["availability"]["databases"][database]["downtime_s"] - 0.01
-        assert shown.removeprefix("over ") == formatting.seconds(report["clients"]["downtime_s"])
+        assert shown_figure.removeprefix("over ") == formatting.seconds(report["clients"]["downtime_s"])
 
-    lost = sum(
+    lost_total = sum(
         read_field(event, "lost_transactions") or 0 for event in drill.events if event.kind == "availability"
     )
-    assert figure(summary, "lost_transactions") == formatting.number(lost)
+    assert figure(summary, "lost_transactions") == formatting.number(lost_total)
     if (exposed := figure(summary, "exposed_s")) is not None:
-        assert exposed == formatting.seconds(own["exposed_s"], 1)
+        assert exposed == formatting.seconds(seconds["exposed_s"], 1)
 
-    met = [event for event in drill.goals.values() if event.is_reached]
+    reached_goals = [event for event in drill.goals.values() if event.is_reached]
     if scenario.goals:
-        assert figure(summary, "goals") == f"{len(met)} of {len(scenario.goals)}"
+        assert figure(summary, "goals") == f"{len(reached_goals)} of {len(scenario.goals)}"
 
 
 # --- lanes, report and event log ------------------------------------------------------------------------------
@@ -155,12 +159,15 @@ def sum_spans(spans: tuple[StateSpan, ...], state: str) -> float:
 
 def sum_closed_time(drill: Drill, database: str, was_serving: bool) -> float:
     """Return the downtime from the events about service alone."""
-    told = [
+    expected_changes = [
         (event.tick, read_field(event, "serving"))
         for event in drill.events
         if event.kind == "availability" and event.database == database
     ]
-    changes = [(0, was_serving), *((tick, serving) for tick, serving in told if serving is not None)]
+    changes = [
+        (0, was_serving),
+        *((tick, serving) for tick, serving in expected_changes if serving is not None),
+    ]
     ends = [*(tick for tick, _ in changes[1:]), drill.tick]
     down = sum(end - tick for (tick, serving), end in zip(changes, ends, strict=True) if not serving)
     return down / TICKS_PER_S
@@ -182,14 +189,16 @@ def test_lanes_report_and_event_log_agree(name: str, player: str) -> None:
         for event in drill.events
         if event.kind == "failover" and read_field(event, "step") == "online"
     )
-    assert steps == sorted((one["database"], one["online_t_s"]) for one in report["failovers"])
-    for one in report["failovers"]:
-        times = [one.get(key) for key in ("failed_t_s", "detected_t_s", "decided_t_s", "online_t_s")]
-        known = [time for time in times if time is not None]
-        assert known == sorted(known)
-    wrong = [row for row in report["sql"] if any(message["severity"] > 10 for message in row["messages"])]
+    assert steps == sorted((item["database"], item["online_t_s"]) for item in report["failovers"])
+    for failover in report["failovers"]:
+        times = [failover.get(key) for key in ("failed_t_s", "detected_t_s", "decided_t_s", "online_t_s")]
+        known_times = [time for time in times if time is not None]
+        assert known_times == sorted(known_times)
+    failed_batches = [
+        row for row in report["sql"] if any(message["severity"] > 10 for message in row["messages"])
+    ]
     refusals = [marker for marker in markers(drill.events) if marker.kind == "refusal"]
-    assert len(refusals) == len(wrong), "a refused batch has its marker on the timeline"
+    assert len(refusals) == len(failed_batches), "a refused batch has its marker on the timeline"
 
 
 MIRRORING_WORDS = ("mirror", "principal", "witness", "safety", "table 6")
@@ -212,19 +221,21 @@ def test_a_drill_shows_only_terms_of_its_technology(name: str) -> None:
 
 
 def analyze(drill: Drill) -> tuple[Review, Account, tuple[RunSegment, ...]]:
-    found = review(drill)
-    worth = run_to_completion(build_account(drill, certificates.plans(drill)))
+    findings = review(drill)
+    account = run_to_completion(build_account(drill, certificates.plans(drill)))
     lessons = tuple(
-        run_to_completion(blame_command(SearchDrill(drill.scenario, drill.seed), one, worth, drill.journal))
-        for one in find_lessons(worth)
-    )
-    if found.reference is not None:
-        reference = reference_inputs([(step.tick, step.line) for step in found.reference.steps])
-        lessons = tuple(
-            run_to_completion(pace_plan(SearchDrill(drill.scenario, drill.seed), one, reference))
-            for one in lessons
+        run_to_completion(
+            blame_command(SearchDrill(drill.scenario, drill.seed), lesson, account, drill.journal)
         )
-    return found, worth, lessons
+        for lesson in find_lessons(account)
+    )
+    if findings.reference is not None:
+        reference = reference_inputs([(step.tick, step.line) for step in findings.reference.steps])
+        lessons = tuple(
+            run_to_completion(pace_plan(SearchDrill(drill.scenario, drill.seed), lesson, reference))
+            for lesson in lessons
+        )
+    return findings, account, lessons
 
 
 def replay(drill: Drill, lesson: RunSegment) -> Drill:
@@ -246,33 +257,35 @@ def replay(drill: Drill, lesson: RunSegment) -> Drill:
 def test_the_verdict_matches_the_run(name: str, player: str) -> None:
     drill = play(name, player)
     report = drill.report()
-    found, worth, lessons = analyze(drill)
-    verdict = judge_run(report, found, worth, lessons)
+    findings, account, lessons = analyze(drill)
+    verdict = judge_run(report, findings, account, lessons)
     assert verdict is not None
-    check_outages(drill, found)
+    check_outages(drill, findings)
     if not drill.score().scored:
         assert verdict.lesson is None
         assert verdict.retry is None
         return
     if verdict.lesson is None:
         assert not lessons
-        best = max(before for _, before in worth.curve)
+        best = max(before for _, before in account.curve)
         assert (verdict.lead == "No mistakes") == (
             max(best, drill.score().total) - drill.score().total < SLACK
         )
         return
-    check_lesson(drill, verdict, worth)
+    check_lesson(drill, verdict, account)
 
 
 def check_lesson(drill: Drill, verdict: Verdict, account: Account) -> None:
     lesson, retry = verdict.lesson, verdict.retry
     assert lesson is not None
     assert retry is not None
-    assert lesson.regret == max(one.regret for one in verdict.lessons)
+    assert lesson.regret == max(lesson.regret for lesson in verdict.lessons)
     assert drill.score().total <= lesson.after + SLACK, "points that are out of reach were not scored"
     if lesson.line == WAITING:
-        inside = [item for item in drill.journal if lesson.tick < item.tick < lesson.until]
-        assert not [item for item in inside if is_action(item.line_without_time)], "no actions in between"
+        inner_inputs = [item for item in drill.journal if lesson.tick < item.tick < lesson.until]
+        assert not [item for item in inner_inputs if is_action(item.line_without_time)], (
+            "no actions in between"
+        )
         assert retry.begin_tick <= lesson.tick + 1
     else:
         assert any(
@@ -293,13 +306,13 @@ def check_lesson(drill: Drill, verdict: Verdict, account: Account) -> None:
 def check_outages(drill: Drill, review: Review) -> None:
     """Assert that sentences about failovers match the failovers of the world one to one."""
     for outage in review.outages:
-        done = [
-            one
-            for one in drill.world.failovers
-            if one.database == outage.database and one.online_tick is not None
-            and one.failed_tick <= outage.span.to_tick and one.online_tick >= outage.span.from_tick
+        completed_failovers = [
+            failover
+            for failover in drill.world.failovers
+            if failover.database == outage.database and failover.online_tick is not None
+            and failover.failed_tick <= outage.span.to_tick and failover.online_tick >= outage.span.from_tick
         ]  # fmt: skip
-        assert bool(done) == (outage.summary != "No failover."), outage.summary
+        assert bool(completed_failovers) == (outage.summary != "No failover."), outage.summary
 
 
 def test_the_exposure_of_the_lanes_matches_the_account() -> None:

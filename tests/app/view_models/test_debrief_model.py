@@ -103,8 +103,8 @@ def test_a_lesson_asks_first_and_reveals_afterwards() -> None:
         card = judge_answer(ACTED, judgment, True, None, {})
         assert card.tone == "warn"
         assert card.steps == ()
-    good = judge_answer(ACTED, Judgment(89.0, False), True, None, {})
-    assert good.tone == "ok"
-    assert [step.text for step in good.steps] == ["SERVER_A ▸ Power on"]
-    assert good.primary == "next"
+    judged = judge_answer(ACTED, Judgment(89.0, False), True, None, {})
+    assert judged.tone == "ok"
+    assert [step.text for step in judged.steps] == ["SERVER_A ▸ Power on"]
+    assert judged.primary == "next"
     assert reveal_answer(ACTED, False, None, {}).primary == "back"

@@ -27,12 +27,12 @@ RUNS = {
 
 @cache
 def play_failover(technology: str) -> History:
-    name, at, line, until = RUNS[technology]
+    name, start_s, line, end_s = RUNS[technology]
     history = History(Drill(load_shipped_scenario(name)))
     if line:
-        history.advance_to(at)
+        history.advance_to(start_s)
         history.do(line)
-    history.advance_to(until)
+    history.advance_to(end_s)
     return history
 
 
@@ -44,14 +44,18 @@ def test_phases_run_from_the_failure_to_the_clients(technology: str) -> None:
     assert moment.technology == technology == row["technology"]
     assert [phase.kind for phase in moment.phases] == list(PHASES[technology])
     assert moment.phases[0].start_tick == round(100 * row["failed_t_s"])
-    for phase, after in zip(moment.phases, moment.phases[1:], strict=False):
-        assert phase.end_tick == after.start_tick
+    for phase, next_phase in zip(moment.phases, moment.phases[1:], strict=False):
+        assert phase.end_tick == next_phase.start_tick
     by_name = {phase.kind.until: phase.end_tick for phase in moment.phases}
     assert by_name["detected"] == round(100 * row["detected_t_s"])
     assert by_name["online"] == round(100 * row["online_t_s"])
-    back = [e.tick for e in drill.events if e.kind == "client" and read_field(e, "what") == "connected"]
+    connected_ticks = [
+        e.tick for e in drill.events if e.kind == "client" and read_field(e, "what") == "connected"
+    ]
     assert (
-        moment.end_tick == by_name["clients"] == next(t for t in back if t >= round(100 * row["online_t_s"]))
+        moment.end_tick
+        == by_name["clients"]
+        == next(t for t in connected_ticks if t >= round(100 * row["online_t_s"]))
     )
     assert moment.longest is not None
 
@@ -98,10 +102,10 @@ def test_each_vote_has_its_own_short_label(names: str, labels: str) -> None:
 
 def test_a_replay_shows_every_phase_and_holds_short_ones() -> None:
     replay = MomentReplay(play_failover("mirroring"), 0)
-    shown = [replay.phase_at(0.05 * step) for step in range(int(replay.length_s / 0.05))]
-    assert sorted(set(shown)) == list(range(6))
-    assert shown == sorted(shown)
-    assert shown.count(1) * 0.05 == pytest.approx(times.HOLD_MS / 1000, abs=0.1)
+    phases_shown = [replay.phase_at(0.05 * step) for step in range(int(replay.length_s / 0.05))]
+    assert sorted(set(phases_shown)) == list(range(6))
+    assert phases_shown == sorted(phases_shown)
+    assert phases_shown.count(1) * 0.05 == pytest.approx(times.HOLD_MS / 1000, abs=0.1)
     assert times.replay_tick(replay.moment, 1e9)[1] == replay.moment.end_tick
 
 
@@ -109,9 +113,9 @@ def test_a_replay_shows_every_phase_and_holds_short_ones() -> None:
 def test_a_failure_predicts_the_failover(technology: str) -> None:
     history = play_failover(technology)
     failover = history.drill.world.failovers[0]
-    found = find_expected(history.seek(failover.failed_tick), failover.database)
-    assert found is not None
-    expected, kind = found
+    expected_failover = find_expected(history.seek(failover.failed_tick), failover.database)
+    assert expected_failover is not None
+    expected, kind = expected_failover
     assert kind == technology
     assert (expected.from_server, expected.to_server) == (failover.from_server, failover.to_server)
     assert expected.failed_tick == failover.failed_tick
@@ -161,12 +165,12 @@ def test_the_time_before_a_requested_failover_is_no_detection() -> None:
     server, database = next(key for key in drill.world.copies if "B" in key[0])
     drill.do(f"sql {server} ALTER DATABASE {database} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
     drill.advance_to(23_000)
-    found = make_moment(drill, len(drill.world.failovers) - 1)
-    assert found.failover.kind == "forced"
-    assert found.phases[0].kind.name == "Until the command"
-    assert found.longest is None or found.longest.kind.name != "Until the command"
-    facts = capture_facts(drill.world, found.failover, found.technology)
-    view = make_view(found, facts, found.failover.detected_tick, 0.0, 0)
+    moment = make_moment(drill, len(drill.world.failovers) - 1)
+    assert moment.failover.kind == "forced"
+    assert moment.phases[0].kind.name == "Until the command"
+    assert moment.longest is None or moment.longest.kind.name != "Until the command"
+    facts = capture_facts(drill.world, moment.failover, moment.technology)
+    view = make_view(moment, facts, moment.failover.detected_tick, 0.0, 0)
     assert view.heading == "Forced failover: SERVER_B takes over without SERVER_A"
     assert "SERVER_A has not sent is lost" in view.sentence
 
@@ -176,6 +180,6 @@ def test_no_log_flows_to_a_stopped_instance() -> None:
     drill.advance_to(3_000)
     drill.do("stop-service SERVER_A")
     drill.advance_to(6_000)
-    found = make_moment(drill, len(drill.world.failovers) - 1)
-    facts = capture_facts(drill.world, found.failover, found.technology)
+    moment = make_moment(drill, len(drill.world.failovers) - 1)
+    facts = capture_facts(drill.world, moment.failover, moment.technology)
     assert {wire.ends: wire.cut for wire in facts.wires}["from", "to"]

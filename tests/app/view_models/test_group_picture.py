@@ -34,9 +34,9 @@ def test_a_node_menu_offers_cluster_actions() -> None:
     world = ag_lab()
     lines = {offer.line for offer in list_offers(world, ActionTarget("server", ("NODE_2",)))}
     assert {"move-role AG1 NODE_2", "stop-cluster NODE_2", "set-weight NODE_2 0", "power-off NODE_2"} <= lines
-    bare = {offer.line for offer in list_offers(world, ActionTarget("server", ("FSW",)))}
-    assert "power-off FSW" in bare
-    assert not any(line.startswith(("stop-service", "stop-cluster")) for line in bare)
+    bare_lines = {offer.line for offer in list_offers(world, ActionTarget("server", ("FSW",)))}
+    assert "power-off FSW" in bare_lines
+    assert not any(line.startswith(("stop-service", "stop-cluster")) for line in bare_lines)
 
 
 def test_a_reader_writes_nothing_and_its_line_ends_at_its_server() -> None:

@@ -56,9 +56,9 @@ def lines(world: World, target: ActionTarget) -> list[str]:
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.title)
 def test_every_offered_action_is_accepted_and_has_an_effect(situation: str, target: ActionTarget) -> None:
     world = world_in(situation)
-    found = list_offers(world, target)
-    assert len({offer.line for offer in found}) == len(found)
-    for offer in found:
+    offers = list_offers(world, target)
+    assert len({offer.line for offer in offers}) == len(offers)
+    for offer in offers:
         fork = world.fork()
         before = fork.state_hash()
         # an InputError here means that it should not have been offered
@@ -69,9 +69,9 @@ def test_every_offered_action_is_accepted_and_has_an_effect(situation: str, targ
 
 
 def test_repairs_come_first_and_faults_are_marked() -> None:
-    found = list_offers(world_in("hung"), ActionTarget("server", (M,)))
+    offers = list_offers(world_in("hung"), ActionTarget("server", (M,)))
     words = "End the hang"
-    assert found[0] == ActionOffer(f"unhang {M}", words, "repair", "hang", english=words)
+    assert offers[0] == ActionOffer(f"unhang {M}", words, "repair", "hang", english=words)
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ def test_repairs_come_first_and_faults_are_marked() -> None:
 def test_only_meaningful_actions_are_offered(
     situation: str, target: ActionTarget, offered_action: str, absent_action: str
 ) -> None:
-    found = lines(world_in(situation), target)
-    assert offered_action in found
-    assert absent_action not in found
+    offered_lines = lines(world_in(situation), target)
+    assert offered_action in offered_lines
+    assert absent_action not in offered_lines
 
 
 def test_every_fault_is_offered_somewhere() -> None:
@@ -124,10 +124,10 @@ def test_with_hidden_truth_the_menu_does_not_reveal_faults(situation: str, targe
 
 
 def _offered_in_a_cluster() -> set[str]:
-    found: set[str] = set()
+    verbs_found: set[str] = set()
     for before in ([], ["stop-cluster NODE_2", "fail-witness CLU1"]):
         world = ag_lab()
         do_in_group(world, *before)
         nodes = [ActionTarget("server", (name,)) for name in world.nodes]
-        found |= {parse_line(line).verb for node in nodes for line in lines(world, node)}
-    return found
+        verbs_found |= {parse_line(line).verb for node in nodes for line in lines(world, node)}
+    return verbs_found

@@ -77,12 +77,12 @@ def test_after_a_failover_the_log_flows_the_other_way() -> None:
 
 
 def test_an_unnoticed_loss_is_labeled() -> None:
-    at_once, later = (
+    early_picture, late_picture = (
         build_picture(f"black-hole {P} {M}", then_s=1.0),
         build_picture(f"black-hole {P} {M}", then_s=20.0),
     )
-    assert link(at_once, P, M).status.label == "drops all packets, not detected yet"
-    assert link(later, P, M).status.label == "drops all packets"
+    assert link(early_picture, P, M).status.label == "drops all packets, not detected yet"
+    assert link(late_picture, P, M).status.label == "drops all packets"
 
 
 @pytest.mark.parametrize(
@@ -210,11 +210,11 @@ def test_many_replicas_surround_the_witness_and_the_first_two_reach_all(partners
     for a, b in combinations(places, 2):
         assert not overlap(places[a], places[b], sizes[a], sizes[b]), (a, b)
     for first in ("P0", "P1"):
-        for other, size in row:
-            for third in {name for name, _ in row} - {first, other}:
-                assert not passes_behind(places[first], places[other], places[third], size), (
+        for name, size in row:
+            for third in {name for name, _ in row} - {first, name}:
+                assert not passes_behind(places[first], places[name], places[third], size), (
                     first,
-                    other,
+                    name,
                     third,
                 )
     width = max(x for x, _ in places.values()) - min(x for x, _ in places.values()) + CARD.width

@@ -26,18 +26,18 @@ def keep(
     with open_profile(folder) as profile:
         for score in scores:
             run_id = profile.begin_run(name, "", "h", 1, "0.1", mode)
-            told = {**json.loads(report()), "rewinds": [1] if is_rewound else []}
-            profile.finish(run_id, 10_000, "f00d", json.dumps(told), score)
+            report_fields = {**json.loads(report()), "rewinds": [1] if is_rewound else []}
+            profile.finish(run_id, 10_000, "f00d", json.dumps(report_fields), score)
 
 
 def test_listing_progress_creates_no_profile(
     profile_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert ask("progress", "--json") == 0
-    told = json.loads(capsys.readouterr().out)
-    assert all(skill["mastery"] == 0.0 and not skill["is_due"] for skill in told["skills"])
-    assert told["scenarios"] == []
-    assert [each["due_since"] for each in told["next"]] == [None, None, None], "new ones for a newcomer"
+    document = json.loads(capsys.readouterr().out)
+    assert all(skill["mastery"] == 0.0 and not skill["is_due"] for skill in document["skills"])
+    assert document["scenarios"] == []
+    assert [item["due_since"] for item in document["next"]] == [None, None, None], "new ones for a newcomer"
     assert not (profile_folder / "profile.sqlite").exists()
 
 
@@ -45,12 +45,12 @@ def test_finished_runs_count(profile_folder: Path, capsys: pytest.CaptureFixture
     keep(profile_folder, 60.0, 100.0)
     keep(profile_folder, 100.0, is_rewound=True)
     assert ask("progress", "--json") == 0
-    told = json.loads(capsys.readouterr().out)
-    by_key = {skill["key"]: skill for skill in told["skills"]}
+    document = json.loads(capsys.readouterr().out)
+    by_key = {skill["key"]: skill for skill in document["skills"]}
     assert by_key["endpoints"]["runs"] == 2, "the one that went back tells nothing of skills"
     assert by_key["endpoints"]["mastery"] > 70.0
     assert by_key["quorum"]["runs"] == 0
-    (scenario,) = told["scenarios"]
+    (scenario,) = document["scenarios"]
     assert (scenario["runs"], scenario["best"], scenario["last"]) == (3, 100.0, 100.0)
     assert ask("progress") == 0
     assert "2 runs" in capsys.readouterr().out

@@ -16,9 +16,9 @@ def test_chart_and_card_agree(server: str) -> None:
     drill = Drill(load_shipped_scenario("ag-lab"), 1)
     drill.do(f"degrade NODE_1 {server} bandwidth_mbps=0.5")
     drill.advance_to(6_000)
-    shown = [copy.queue.kb for face in picture_of(drill.world).servers for copy in face.copies
+    queue_sizes_kb = [copy.queue.kb for face in picture_of(drill.world).servers for copy in face.copies
              if copy.database == "Sales" and copy.queue is not None and copy.queue.name == SEND_QUEUE]  # fmt: skip
     history = CounterHistory()
     history.follow(drill.samples, drill.logs, "Sales", drill.world.flow.streams_by_source())
-    assert shown[0] > 100.0
-    assert history.find_value("send_queue_kb", 60.0) == pytest.approx(shown[0], rel=0.02)
+    assert queue_sizes_kb[0] > 100.0
+    assert history.find_value("send_queue_kb", 60.0) == pytest.approx(queue_sizes_kb[0], rel=0.02)

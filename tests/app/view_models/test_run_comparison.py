@@ -10,7 +10,7 @@ from engine.drill.judging.shapes import Report
 
 def report(**changes: Any) -> Report:
     """Return a report with the fields that the comparison reads, and *changes*."""
-    usual: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "scenario": "lights-out",
         "title": "Lights out",
         "mode": "practice",
@@ -28,7 +28,7 @@ def report(**changes: Any) -> Report:
             "items": [{"name": "Downtime", "points": 10.0, "max": 15.0}],
         },
     }
-    return cast(Report, {**usual, **changes})
+    return cast(Report, {**defaults, **changes})
 
 
 def test_the_figures_show_which_run_was_better() -> None:
@@ -56,8 +56,8 @@ def test_a_value_of_only_one_run_is_not_compared() -> None:
 
 
 def test_actions_of_both_runs_are_in_time_order() -> None:
-    other = report(inputs=["10 sql SERVER_B SELECT\n  1", "10 note seen", "12.5 finish"])
-    assert [(act.t_s, act.left, act.right) for act in list_compared_actions(report(), other)] == [
+    other_report = report(inputs=["10 sql SERVER_B SELECT\n  1", "10 note seen", "12.5 finish"])
+    assert [(act.t_s, act.left, act.right) for act in list_compared_actions(report(), other_report)] == [
         (10.0, "Note: seen", "SELECT 1 on SERVER_B"),
         (10.0, "", "Note: seen"),
         (12.5, "", "End drill"),

@@ -48,13 +48,13 @@ def test_the_log_of_the_database_at_that_time_counts() -> None:
     samples, history = Samples(every=100), CounterHistory()
     fill(samples, 100, [[1.0, 2.0]])
     fill(samples, 300, [[3.0, 4.0], [30.0, 40.0]])
-    carried: list[dict[str, StreamNumbers | None]] = [
+    carried_streams: list[dict[str, StreamNumbers | None]] = [
         {"Sales": (0, 0)},
         {"Sales": (0, 0)},
         {"Sales": (1, 1)},
         {"Sales": None},
     ]
-    history.follow(samples, carried, "Sales")
+    history.follow(samples, carried_streams, "Sales")
     assert [history.find_value("send_queue_kb", t) for t in (1.0, 2.0, 3.0, 4.0)] == [1.0, 2.0, 30.0, None]
     assert np.isnan(history.window("send_queue_kb", 0.0, 9.0, 100)[1][-1])
 
@@ -62,14 +62,14 @@ def test_the_log_of_the_database_at_that_time_counts() -> None:
 def test_a_summary_omits_times_without_activity() -> None:
     samples, history = Samples(every=100), CounterHistory()
     fill(samples, 100, [[9.0, 1.0, 5.0, 7.0, 3.0]])
-    carried: list[dict[str, StreamNumbers | None]] = [
+    carried_streams: list[dict[str, StreamNumbers | None]] = [
         {"Sales": (0, 0)},
         {"Sales": (0, 0)},
         {"Sales": (0, 0)},
         {"Sales": None},
         {"Sales": (0, 0)},
     ]
-    history.follow(samples, carried, "Sales")
+    history.follow(samples, carried_streams, "Sales")
     assert history.summary("send_queue_kb", 2.0, 5.0) == SeriesSummary(last=3.0, mean=3.0, low=1.0, high=5.0)
     assert history.summary("send_queue_kb", 4.0, 4.5) is None
 
@@ -85,9 +85,9 @@ def test_another_moment_is_read_only_where_it_differs() -> None:
     samples, history = Samples(every=100), CounterHistory()
     fill(samples, 100, [[1.0, 2.0, 3.0]])
     history.follow(samples, CARRIED, "Sales")
-    other = samples.copy_beginning(1)
-    fill(other, 200, [[9.0]])
-    assert history.follow(other, CARRIED, "Sales")
+    beginning = samples.copy_beginning(1)
+    fill(beginning, 200, [[9.0]])
+    assert history.follow(beginning, CARRIED, "Sales")
     assert history.find_value("send_queue_kb", 1.0) == 1.0
     assert history.find_value("send_queue_kb", 2.0) == 9.0
     assert history.end_s == 2.0
@@ -101,10 +101,12 @@ def test_a_long_run_is_compressed_and_shared_samples_are_read_once(
     samples, history = Samples(every=100, exact=False), CounterHistory()
     for entry in range(3 * BLOCK + 5):
         fill(samples, 100 * (entry + 1), [[float(entry)], [-1.0]])
-    carried: list[dict[str, StreamNumbers | None]] = [{"Sales": (0, 0), "Other": (1, 1)}] * samples.count
-    history.follow(samples, carried, "Sales")
-    every = [float(entry) for entry in range(samples.count)]
-    assert history.samples("send_queue_kb", 0.0, 1e9)[1].tolist() == every
+    carried_streams: list[dict[str, StreamNumbers | None]] = [
+        {"Sales": (0, 0), "Other": (1, 1)}
+    ] * samples.count
+    history.follow(samples, carried_streams, "Sales")
+    all_values = [float(entry) for entry in range(samples.count)]
+    assert history.samples("send_queue_kb", 0.0, 1e9)[1].tolist() == all_values
     read: list[int] = []
     real = Samples.read_entries
 
@@ -113,11 +115,11 @@ def test_a_long_run_is_compressed_and_shared_samples_are_read_once(
         return real(samples, first_row, sources, streams)
 
     monkeypatch.setattr(Samples, "read_entries", read_samples)
-    past = samples.copy_beginning(2 * BLOCK + 3)
-    history.follow(past, carried, "Sales")
-    assert history.samples("send_queue_kb", 0.0, 1e9)[1].tolist() == every[: 2 * BLOCK + 3]
+    beginning = samples.copy_beginning(2 * BLOCK + 3)
+    history.follow(beginning, carried_streams, "Sales")
+    assert history.samples("send_queue_kb", 0.0, 1e9)[1].tolist() == all_values[: 2 * BLOCK + 3]
     assert read == [3], "whole blocks are the same in both"
-    history.follow(past, carried, "Other")
+    history.follow(beginning, carried_streams, "Other")
     assert set(history.samples("send_queue_kb", 0.0, 1e9)[1].tolist()) == {-1.0}
 
 
@@ -135,11 +137,11 @@ def test_thinning_keeps_every_extreme(values: list[float], width: float) -> None
 def test_bins_stay_fixed_while_the_window_moves() -> None:
     x = np.arange(1000) * 0.1
     y = np.sin(x)
-    early = dict(zip(*(part.tolist() for part in peaks(x[:900], y[:900], 2.0)), strict=True))
-    late = dict(zip(*(part.tolist() for part in peaks(x[100:], y[100:], 2.0)), strict=True))
-    shared = early.keys() & late.keys()
+    early_peaks = dict(zip(*(part.tolist() for part in peaks(x[:900], y[:900], 2.0)), strict=True))
+    late_peaks = dict(zip(*(part.tolist() for part in peaks(x[100:], y[100:], 2.0)), strict=True))
+    shared = early_peaks.keys() & late_peaks.keys()
     assert len(shared) > 70
-    assert all(early[at] == late[at] for at in shared)
+    assert all(early_peaks[index] == late_peaks[index] for index in shared)
 
 
 @pytest.mark.parametrize(("minimum", "width"), [(0.0, 0.0), (0.13, 0.2), (0.2, 0.2), (3.0, 5.0), (7.0, 10.0)])

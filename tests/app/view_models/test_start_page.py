@@ -71,9 +71,9 @@ def test_the_search_finds_errors_views_commands_and_symptoms(
 
 
 def test_matches_in_titles_come_first(cards: list[Card]) -> None:
-    found = find(cards, "witness lost")
-    assert found[:2] == ["witness-lost", "wsfc-witness-lost"]
-    assert len(found) > 2
+    cards_found = find(cards, "witness lost")
+    assert cards_found[:2] == ["witness-lost", "wsfc-witness-lost"]
+    assert len(cards_found) > 2
     assert find(cards, "qwertz asdfgh") == []
     assert "witness-lost" in find(cards, "witness lost qwertz"), "most of the words"
 
@@ -92,7 +92,7 @@ def test_the_search_uses_the_texts_on_the_screen(german: None, drills: list[Scen
 
 def test_filters_narrow_the_list_and_add_up_to_all(cards: list[Card]) -> None:
     for field, values in (
-        ("technology", [each.path.key for each in list_path_progress(cards)]),
+        ("technology", [progress.path.key for progress in list_path_progress(cards)]),
         ("version", list_versions(cards)),
         ("duration", range(len(DURATIONS))),
         ("level", LEVELS),
@@ -100,8 +100,8 @@ def test_filters_narrow_the_list_and_add_up_to_all(cards: list[Card]) -> None:
         parts = [find(cards, "", **{field: value}) for value in values]
         assert all(parts)
         assert sorted(name for part in parts for name in part) == sorted(names(cards))
-    both = find(cards, "", technology="fci", level="expert")
-    assert both == ["fci-group-owners", "fci-replica-elsewhere"]
+    cards_found = find(cards, "", technology="fci", level="expert")
+    assert cards_found == ["fci-group-owners", "fci-replica-elsewhere"]
     passed = [replace(card, best=90.0, last=90.0, tries=1) for card in cards if card.name == "page-repair"]
     assert find(passed, "", not_passed=True) == []
     for order in range(len(ORDERS)):
@@ -109,34 +109,39 @@ def test_filters_narrow_the_list_and_add_up_to_all(cards: list[Card]) -> None:
 
 
 def test_paths_count_passed_drills_and_name_the_next(cards: list[Card]) -> None:
-    before = {each.path.key: each for each in list_path_progress(cards)}
-    assert sum(each.total for each in before.values()) == sum(card.scored for card in cards)
+    before = {progress.path.key: progress for progress in list_path_progress(cards)}
+    assert sum(progress.total for progress in before.values()) == sum(card.scored for card in cards)
     first = before["mirroring"].next_card
     assert first is not None
     assert first.name == FIRST_DRILL
-    after = [replace(c, best=PASS_POINTS, last=0.0, tries=2) if c.name == FIRST_DRILL else c for c in cards]
-    mirroring = list_path_progress(after)[0]
+    cards_after = [
+        replace(c, best=PASS_POINTS, last=0.0, tries=2) if c.name == FIRST_DRILL else c for c in cards
+    ]
+    mirroring = list_path_progress(cards_after)[0]
     assert (mirroring.passed, mirroring.total) == (1, before["mirroring"].total)
     assert mirroring.next_card is not None
     assert mirroring.next_card.name != FIRST_DRILL
-    done = [replace(card, best=100.0) for card in cards]
-    assert all(each.next_card is None and each.passed == each.total for each in list_path_progress(done))
+    passed_cards = [replace(card, best=100.0) for card in cards]
+    assert all(
+        progress.next_card is None and progress.passed == progress.total
+        for progress in list_path_progress(passed_cards)
+    )
 
 
 def run(number: int, name: str, score: float, days_ago: float) -> ResultRow:
-    at = NOW - timedelta(days=days_ago)
-    return ResultRow(RunId(number), at, name, "practice", score, 3.0, 0, False, 0, 300.0)
+    run_time = NOW - timedelta(days=days_ago)
+    return ResultRow(RunId(number), run_time, name, "practice", score, 3.0, 0, False, 0, 300.0)
 
 
 def recommend_drill(drills: list[ScenarioSummary], *newest_first: ResultRow) -> tuple[str, str]:
-    found = standing.progress(newest_first, drills, NOW)
-    best = {name: record.best.score for name, record in found.records.items() if record.best is not None}
-    last = {name: record.latest_run.score for name, record in found.records.items()}
+    progress = standing.progress(newest_first, drills, NOW)
+    best = {name: record.best.score for name, record in progress.records.items() if record.best is not None}
+    last = {name: record.latest_run.score for name, record in progress.records.items()}
     cards = [Card.from_summary(d, known=True, best=best.get(d.name), last=last.get(d.name)) for d in drills]
-    what = recommend(cards, found)
-    assert what is not None
-    assert "\n" not in what.reason
-    return what.card.name, what.reason
+    recommendation = recommend(cards, progress)
+    assert recommendation is not None
+    assert "\n" not in recommendation.reason
+    return recommendation.card.name, recommendation.reason
 
 
 def test_a_due_skill_then_a_failure_then_the_path_decides_the_recommendation(

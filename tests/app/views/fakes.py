@@ -74,8 +74,8 @@ def mirrored_copy(
         witness_address="TCP://SERVER_W:5022",
         witness_state=WitnessState.CONNECTED,
     )
-    known = Membership.__struct_fields__
-    session = replace(session, **{name: value for name, value in changes.items() if name in known})
-    own: dict[str, Any] = {"db_state": DbState.ONLINE if role is Role.PRINCIPAL else DbState.RESTORING}
-    own |= {name: value for name, value in changes.items() if name not in known}
-    return DatabaseCopy(server=server, database=database, mirroring=session, **own)
+    field_names = Membership.__struct_fields__
+    session = replace(session, **{name: value for name, value in changes.items() if name in field_names})
+    fields: dict[str, Any] = {"db_state": DbState.ONLINE if role is Role.PRINCIPAL else DbState.RESTORING}
+    fields |= {name: value for name, value in changes.items() if name not in field_names}
+    return DatabaseCopy(server=server, database=database, mirroring=session, **fields)

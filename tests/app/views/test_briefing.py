@@ -73,11 +73,11 @@ def hint_buttons(view: Briefing) -> list[QPushButton]:
 
 @pytest.fixture
 def view(qtbot: QtBot) -> Briefing:
-    made = Briefing()
-    qtbot.addWidget(made)
-    made.resize(280, 600)
-    made.show()
-    return made
+    view = Briefing()
+    qtbot.addWidget(view)
+    view.resize(280, 600)
+    view.show()
+    return view
 
 
 def test_goals_follow_the_drill(view: Briefing, scenario: Scenario) -> None:
@@ -85,9 +85,9 @@ def test_goals_follow_the_drill(view: Briefing, scenario: Scenario) -> None:
     view.show_drill(drill)
     assert "SERVER_B is the principal of Sales, and the clients are connected" in read_labels(view)
     assert "reached" not in read_labels(view)
-    known = len(drill.events)
+    count_before = len(drill.events)
     drill.advance_to(9000)
-    view.add_events(drill.events[known:])
+    view.add_events(drill.events[count_before:])
     view.show_world(drill.world)
     assert "met at" in read_labels(view)
 
@@ -102,9 +102,9 @@ def test_a_hint_is_requested_by_an_input_line_and_stays_shown(
         "Where to look  (−1 point)",
         "What to type  (−3 points)",
     )
-    with qtbot.waitSignal(view.requested, timeout=100) as asked:
+    with qtbot.waitSignal(view.requested, timeout=100) as blocker:
         qtbot.mouseClick(second, Qt.MouseButton.LeftButton)
-    assert asked.args == ["hint 2"]
+    assert blocker.args == ["hint 2"]
     drill.do("hint 2")
     view.add_events(drill.events[-1:])
     assert "What it means: SERVER_B was SYNCHRONIZED" in read_labels(view)
@@ -154,9 +154,9 @@ def test_free_play_has_no_modes(qtbot: QtBot) -> None:
 
 def ask_question(view: Briefing, drill: Drill) -> QuestionCard:
     """Ask the question of the scenario, and return its card."""
-    known = len(drill.events)
+    count_before = len(drill.events)
     drill.advance_to(600)
-    view.add_events(drill.events[known:])
+    view.add_events(drill.events[count_before:])
     QApplication.processEvents()
     (card,) = view.shelf.cards
     return card
@@ -179,9 +179,9 @@ def test_a_question_is_answered_by_a_confirmed_choice(qtbot: QtBot, view: Briefi
     card.sure.setCurrentIndex(card.sure.findData(80))
     qtbot.mouseClick(card.confirm, Qt.MouseButton.LeftButton)
     assert lines == ["answer who 2", "answer who 2 sure_percent=80"]
-    known = len(drill.events)
+    count_before = len(drill.events)
     drill.do("answer who 2")
-    view.add_events(drill.events[known:])
+    view.add_events(drill.events[count_before:])
     assert "Who serves Sales now? Your answer: “SERVER_B”." in read_labels(view)
     assert card.isVisible(), "nothing slides under the pointer"
     assert not any(part.isVisible() for part in (*card.choices, card.sure)), "the result is in view"
@@ -197,9 +197,9 @@ def test_a_question_moves_neither_the_brief_nor_the_focus(
     view.resize(280, height)
     drill = Drill(asking, mode=DrillMode.PRACTICE)
     view.show_drill(drill)
-    elsewhere = QPlainTextEdit(view)
-    elsewhere.show()
-    elsewhere.setFocus()
+    text_edit = QPlainTextEdit(view)
+    text_edit.show()
+    text_edit.setFocus()
     before = focus = QApplication.focusWidget()
     QApplication.processEvents()
     places = {label: label.mapTo(view, label.rect().topLeft()) for label in view.findChildren(QLabel)}
@@ -216,9 +216,9 @@ def test_an_expired_question_is_labeled(view: Briefing) -> None:
     drill = Drill(load_scenario(text, "lab.toml"), mode=DrillMode.GUIDED)
     view.show_drill(drill)
     card = ask_question(view, drill)
-    known = len(drill.events)
+    count_before = len(drill.events)
     drill.advance_to(4000)
-    view.add_events(drill.events[known:])
+    view.add_events(drill.events[count_before:])
     assert card.isVisible()
     assert not card.open
     assert "no answer in time" in read_labels(view).lower()

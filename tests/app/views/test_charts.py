@@ -47,13 +47,13 @@ def sample(run: Any, seconds: int, log: int = 0, **values: Any) -> None:
 @pytest.fixture
 def charts(qtbot: Any, run: Any) -> Charts:
     run.world.availability["Sales"] = Availability(database="Sales")
-    made = Charts()
-    qtbot.addWidget(made)
-    made.resize(600, 400)
-    made.show()
+    charts = Charts()
+    qtbot.addWidget(charts)
+    charts.resize(600, 400)
+    charts.show()
     sample(run, 60, send_queue_kb=np.arange(1.0, 61.0), transactions_per_s=241.0)
-    made.show_drill(run)
-    return made
+    charts.show_drill(run)
+    return charts
 
 
 def curve(charts: Charts, name: str) -> tuple[Any, Any]:
@@ -73,8 +73,8 @@ def painted_columns(lane: QWidget) -> tuple[int, int]:
     """Return the first and last column whose upper edge, above all letters, has another color than the last column."""
     image = lane.grab().toImage()
     ground = image.pixelColor(image.width() - 1, 1)
-    found = [x for x in range(image.width()) if image.pixelColor(x, 2) != ground]
-    return found[0], found[-1]
+    columns = [x for x in range(image.width()) if image.pixelColor(x, 2) != ground]
+    return columns[0], columns[-1]
 
 
 def fault(t_s: float, text: str = "power-off SERVER_A", verb: str = "power-off") -> Event:
@@ -108,15 +108,15 @@ def test_the_database_choice_gets_its_own_row_without_room(charts: Charts, run: 
 
 
 def test_nothing_is_drawn_without_a_change(charts: Charts, run: Any, monkeypatch: Any) -> None:
-    drawn: list[float] = []
+    draws: list[float] = []
     charts.show_world(run.world)
-    monkeypatch.setattr(charts, "_draw_lanes", drawn.append)
+    monkeypatch.setattr(charts, "_draw_lanes", draws.append)
     for _ in range(50):
         charts.show_world(run.world)
-    assert drawn == []
+    assert draws == []
     sample(run, 1)
     charts.show_world(run.world)
-    assert len(drawn) == 1
+    assert len(draws) == 1
 
 
 def test_plots_take_turns_in_frames_and_none_is_skipped(charts: Charts, run: Any) -> None:
@@ -171,34 +171,34 @@ def test_a_spike_of_one_second_is_visible_in_an_hour(charts: Charts, run: Any) -
 
 
 def test_the_cursor_value_is_shown_and_spoken(qtbot: Any, charts: Charts, run: Any) -> None:
-    chosen: list[float] = []
-    charts.time_selected.connect(chosen.append)
+    times: list[float] = []
+    charts.time_selected.connect(times.append)
     charts.show_time(30.0)
-    assert chosen == []
+    assert times == []
     assert charts.panels[0].reading == "30 KB"
     assert "0:30" in charts.scale.cursor_text
     viewport = child(charts, GraphicsLayoutWidget).viewport()
     box = charts.panels[1].plot.vb.sceneBoundingRect()
     middle = child(charts, GraphicsLayoutWidget).mapFromScene(box.center())
     qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=middle)
-    assert chosen == [pytest.approx(60.0, abs=1.0)]
+    assert times == [pytest.approx(60.0, abs=1.0)]
     qtbot.keyClick(charts, Qt.Key.Key_Left)
-    assert chosen[-1] == pytest.approx(chosen[0] - 1.0)
+    assert times[-1] == pytest.approx(times[0] - 1.0)
     qtbot.keyClick(charts, Qt.Key.Key_Escape)
     assert charts.scale.cursor_text == ""
     assert charts.panels[0].reading == "60 KB"
 
 
 def test_hovering_shows_values_without_selecting(qtbot: Any, charts: Charts) -> None:
-    chosen: list[float] = []
-    charts.time_selected.connect(chosen.append)
+    times: list[float] = []
+    charts.time_selected.connect(times.append)
     box = charts.panels[0].plot.vb.sceneBoundingRect()
     quarter = child(charts, GraphicsLayoutWidget).mapFromScene(box.topLeft()) + QPoint(
         round(box.width() / 4) + 1, 10
     )
     qtbot.mouseMove(child(charts, GraphicsLayoutWidget).viewport(), quarter)
     assert charts.panels[0].reading == "30 KB"
-    assert chosen == []
+    assert times == []
 
 
 def test_marks_belong_to_the_shown_database(charts: Charts, run: Any) -> None:
@@ -210,21 +210,21 @@ def test_marks_belong_to_the_shown_database(charts: Charts, run: Any) -> None:
 
 
 def test_a_click_on_a_mark_selects_its_time(qtbot: Any, charts: Charts, run: Any) -> None:
-    chosen: list[float] = []
-    charts.time_selected.connect(chosen.append)
+    times: list[float] = []
+    charts.time_selected.connect(times.append)
     charts.add_events([fault(41.25)])
     charts.show_world(run.world)
     place = QPoint(round(pixel_of(charts, 41.25)) + 2, charts.lane.height() - 8)
     qtbot.mouseClick(charts.lane, Qt.MouseButton.LeftButton, pos=place)
-    assert chosen == [41.25]
+    assert times == [41.25]
     assert [mark.text for mark in charts.lane.marks_near(place.x())] == ["SERVER_A ▸ Power off"]
 
 
 def test_downtime_is_shaded_and_spoken(charts: Charts, run: Any) -> None:
     down = build_event(4000, "availability", None, "Sales", "", serving=False)
-    up = build_event(4300, "availability", "SERVER_A", "Sales", "", serving=True)
-    run.events += [down, up]
-    charts.add_events([down, up])
+    online_event = build_event(4300, "availability", "SERVER_A", "Sales", "", serving=True)
+    run.events += [down, online_event]
+    charts.add_events([down, online_event])
     sample(run, 1)
     charts.show_world(run.world)
     assert [(s, e) for s, e, _ in charts.panels[0].background.shades] == [(40.0, 43.0)]
@@ -282,12 +282,12 @@ def test_lanes_appear_at_once_during_a_pause(
 def test_a_picture_names_its_database_and_both_formats_agree(charts: Charts, tmp_path: Path) -> None:
     for ending in ("png", "svg"):
         charts.save(str(tmp_path / f"charts.{ending}"))
-    whole = QImage(str(tmp_path / "charts.png"))
+    whole_image = QImage(str(tmp_path / "charts.png"))
     drawing = QSvgRenderer(str(tmp_path / "charts.svg"))
     text = (tmp_path / "charts.svg").read_text(encoding="utf-8")
     assert ">Sales   0:00.0 – 2:00.0<" in text
     assert ">availability<" in text
-    assert whole.width() / whole.height() == pytest.approx(
+    assert whole_image.width() / whole_image.height() == pytest.approx(
         drawing.viewBoxF().width() / drawing.viewBoxF().height(), rel=0.01
     )
     # at the resolution of the screen, for which the axes are drawn; otherwise texts would shrink
@@ -384,10 +384,12 @@ def test_a_full_log_is_predicted(charts: Charts, run: Any) -> None:
 
 
 def test_states_of_each_copy_are_lanes_with_gaps(charts: Charts, run: Any) -> None:
-    lost = build_event(4000, "state", "SERVER_B", "Sales", "SYNCHRONIZED -> DISCONNECTED", new="DISCONNECTED")
+    disconnected_event = build_event(
+        4000, "state", "SERVER_B", "Sales", "SYNCHRONIZED -> DISCONNECTED", new="DISCONNECTED"
+    )
     safety = build_event(4100, "state", "SERVER_B", "Sales", "safety OFF", why="safety", new="OFF")
     states = States("Sales")
-    states.start(run.states_before, run.world, [lost, safety])
+    states.start(run.states_before, run.world, [disconnected_event, safety])
     lanes = states.lanes(60.0)
     assert [(s.from_s, s.to_s, s.what) for s in lanes["SERVER_B"]] == [
         (0.0, 40.0, "SYNCHRONIZED"), (40.0, 60.0, "DISCONNECTED"),
@@ -402,9 +404,9 @@ def test_states_of_each_copy_are_lanes_with_gaps(charts: Charts, run: Any) -> No
         def __init__(self, running: bool) -> None:
             self.instances = {"SERVER_A": Server(running)}
 
-    up: Any = Standing(True)
+    standing: Any = Standing(True)
     down: Any = Standing(False)
-    states.follow([up] * 30 + [down] * 10 + [up] * 20, np.arange(1.0, 61.0))
+    states.follow([standing] * 30 + [down] * 10 + [standing] * 20, np.arange(1.0, 61.0))
     lanes = states.lanes(60.0)
     assert [(s.from_s, s.to_s, s.what) for s in lanes["SERVER_A"]] == [
         (0.0, 31.0, "SYNCHRONIZED"), (31.0, 41.0, "no instance"), (41.0, 60.0, "SYNCHRONIZED"),

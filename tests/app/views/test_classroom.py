@@ -34,8 +34,8 @@ STATE, SCORE = 2, 3
 
 
 def tile(number: int, name: str, **fields: Any) -> Tile:
-    played: Any = {**verdict(LAB, LAB.seed, "lab", []), **fields.pop("verdict", {})}
-    usual: Any = {
+    result: Any = {**verdict(LAB, LAB.seed, "lab", []), **fields.pop("verdict", {})}
+    defaults: Any = {
         "group": "",
         "stopped": False,
         "until_s": None,
@@ -55,7 +55,7 @@ def tile(number: int, name: str, **fields: Any) -> Tile:
         "reachable": None,
         "worth": [],
     }
-    return Tile(**{"seat": number, "name": name, **usual, "verdict": played, **fields})
+    return Tile(**{"seat": number, "name": name, **defaults, "verdict": result, **fields})
 
 
 def board_of(*tiles: Tile, state: str = "running", not_frozen: tuple[str, ...] = ()) -> DashboardUpdate:
@@ -67,10 +67,10 @@ def board_of(*tiles: Tile, state: str = "running", not_frozen: tuple[str, ...] =
 
 @pytest.fixture
 def board(qtbot: QtBot) -> ClassBoard:
-    made = ClassBoard()
-    qtbot.addWidget(made)
-    made.show_code("ABCDE-FGHJK-MNPQR-STVWX@10.0.0.5:7443")
-    return made
+    board = ClassBoard()
+    qtbot.addWidget(board)
+    board.show_code("ABCDE-FGHJK-MNPQR-STVWX@10.0.0.5:7443")
+    return board
 
 
 def test_the_board_fits_a_small_screen_at_any_text_size(qtbot: QtBot, qapp: QApplication) -> None:
@@ -78,10 +78,10 @@ def test_the_board_fits_a_small_screen_at_any_text_size(qtbot: QtBot, qapp: QApp
     language.use(language.PSEUDO)
     try:
         qapp.setFont(theme.resize_font(before, 2.0))
-        made = ClassBoard()
-        qtbot.addWidget(made)
-        made.show_code("ABCDE-FGHJK-MNPQR-STVWX@192.168.100.105:7443")
-        assert made.minimumSizeHint().width() < 1366
+        board = ClassBoard()
+        qtbot.addWidget(board)
+        board.show_code("ABCDE-FGHJK-MNPQR-STVWX@192.168.100.105:7443")
+        assert board.minimumSizeHint().width() < 1366
     finally:
         qapp.setFont(before)
         language.use(language.ENGLISH)
@@ -100,19 +100,19 @@ def details(board: ClassBoard, row: int) -> list[str]:
 
 def test_a_seat_is_one_row_at_all_times(board: ClassBoard) -> None:
     board.show_board(board_of(tile(2, "Bob"), tile(1, "Ann")))
-    done = {
+    actions = {
         "last_act_t_s": 65.5,
         "last_act": "power-on SERVER_A",
         "score": 87.4,
         "goals": {"a": 3.0, "b": None},
     }
-    board.show_board(board_of(tile(1, "Ann", verdict=done)))
+    board.show_board(board_of(tile(1, "Ann", verdict=actions)))
     assert cells(board, 0) == ["1", "Ann", "Active", "87", "1/2", "SERVER_A ▸ Power on"]
     assert details(board, 0) == ["1:23", "", "at 1:06"]
     assert cells(board, 1)[:2] == ["2", "Bob"]
     assert board.tiles.table.rowCount() == 2
-    done |= {"instructor_act_t_s": 70.0, "instructor_act": "power-off SERVER_B"}
-    board.show_board(board_of(tile(1, "Ann", verdict=done)))
+    actions |= {"instructor_act_t_s": 70.0, "instructor_act": "power-off SERVER_B"}
+    board.show_board(board_of(tile(1, "Ann", verdict=actions)))
     assert cells(board, 0)[5] == "SERVER_B ▸ Power off"
     assert details(board, 0)[2] == "by you at 1:10"
 
@@ -126,7 +126,7 @@ def test_list_stays_where_it_was_scrolled_while_seats_change(board: ClassBoard, 
     bar = board.tiles.verticalScrollBar()
     bar.setValue(bar.maximum())
     assert bar.value() > 0
-    board.show_board(board_of(*(tile(one.seat, one.name, at_s=200.0) for one in seats)))
+    board.show_board(board_of(*(tile(seat.seat, seat.name, at_s=200.0) for seat in seats)))
     qtbot.wait(10)
     assert (bar.value(), board.selected_seat) == (bar.maximum(), 1)
 
@@ -135,15 +135,17 @@ def test_list_stays_where_it_was_scrolled_while_seats_change(board: ClassBoard, 
 def test_each_button_of_the_station_has_its_own_key(qtbot: QtBot, code: str) -> None:
     language.use(code)
     try:
-        made = ClassBoard()
-        qtbot.addWidget(made)
-        made.set_replay(page := ReplayPage(StubPicture))
-        pages = [require(made.pages.widget(0)), page]
+        board = ClassBoard()
+        qtbot.addWidget(board)
+        board.set_replay(page := ReplayPage(StubPicture))
+        pages = [require(board.pages.widget(0)), page]
         for hidden, active in ((pages[1], False), (pages[0], False), (pages[0], True)):
             page.share.setChecked(active)
             page.play.setChecked(active)
-            buttons = [one for one in made.findChildren(QPushButton) if not hidden.isAncestorOf(one)]
-            keys = [key for one in buttons if (key := QKeySequence.mnemonic(one.text()).toString())]
+            buttons = [
+                button for button in board.findChildren(QPushButton) if not hidden.isAncestorOf(button)
+            ]
+            keys = [key for button in buttons if (key := QKeySequence.mnemonic(button.text()).toString())]
             assert len(keys) > 10
             assert sorted(keys) == sorted(set(keys))
     finally:
@@ -206,8 +208,8 @@ def test_problems_that_need_attention_are_shown(
 
 
 def test_seats_are_sorted_and_the_line_applies_to_the_selected_seat(board: ClassBoard, qtbot: QtBot) -> None:
-    said: list[str] = []
-    board.line_entered.connect(lambda line, who: said.append(line))
+    lines: list[str] = []
+    board.line_entered.connect(lambda line, recipient: lines.append(line))
     asks = tile(3, "Cem", hand="Which server?", hand_place=1)
     idle = tile(2, "Ann", verdict={"stuck_since_s": 9.0})
     mistaken = tile(4, "Dan", worth=[(0.0, 100.0), (9.0, 20.0)])
@@ -218,8 +220,8 @@ def test_seats_are_sorted_and_the_line_applies_to_the_selected_seat(board: Class
     qtbot.mouseClick(board.of_seat["take"], Qt.MouseButton.LeftButton)
     board.order.setCurrentText("by name")
     qtbot.mouseClick(board.of_seat["look"], Qt.MouseButton.LeftButton)
-    assert said == ["take 2", "look 2"], "the seat stays selected wherever its row goes"
-    assert [getattr(request(line), "seat", None) for line in said] == [2, 2]
+    assert lines == ["take 2", "look 2"], "the seat stays selected wherever its row goes"
+    assert [getattr(request(line), "seat", None) for line in lines] == [2, 2]
     board.nameless.setChecked(True)
     board.show_board(board_of(asks, state="frozen", not_frozen=("Cem",)))
     assert "Cem" not in board.state.text() + "".join(cells(board, row)[1] for row in range(4))
@@ -243,8 +245,8 @@ def test_seats_that_are_not_frozen_are_named(board: ClassBoard) -> None:
 
 
 def test_the_board_sends_what_the_console_understands(board: ClassBoard, qtbot: QtBot) -> None:
-    said: list[str] = []
-    board.line_entered.connect(lambda line, who: said.append(line))
+    lines: list[str] = []
+    board.line_entered.connect(lambda line, recipient: lines.append(line))
     board.show_board(board_of(tile(7, "Ann")))
     qtbot.mouseClick(board.freeze, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(board.finish, Qt.MouseButton.LeftButton)
@@ -257,16 +259,16 @@ def test_the_board_sends_what_the_console_understands(board: ClassBoard, qtbot: 
     assert "Select a seat" in board.answer.text()
     board.tiles.selectRow(0)
     qtbot.mouseClick(board.send, Qt.MouseButton.LeftButton)
-    assert said == [
+    assert lines == [
         "freeze", "finish", "message all look at the mirror", "inject 7 power-off SERVER_A",
     ]  # fmt: skip
-    assert [getattr(request(line), "seat", None) for line in said] == [None, None, None, 7]
+    assert [getattr(request(line), "seat", None) for line in lines] == [None, None, None, 7]
     assert board.text.text() == ""
 
 
 def test_all_messages_are_understood_and_groups_can_be_addressed(board: ClassBoard, qtbot: QtBot) -> None:
-    said: list[str] = []
-    board.line_entered.connect(lambda line, who: said.append(line))
+    lines: list[str] = []
+    board.line_entered.connect(lambda line, recipient: lines.append(line))
     board.show_board(
         replace(
             board_of(tile(7, "Ann", group="Blue", stopped=True), state="frozen"),
@@ -288,10 +290,12 @@ def test_all_messages_are_understood_and_groups_can_be_addressed(board: ClassBoa
         board.what.setCurrentIndex(place)
         board.text.setText(texts.get(board.what.currentData(), "2:30"))
         qtbot.mouseClick(board.send, Qt.MouseButton.LeftButton)
-    assert len(said) == board.what.count()
-    meant = [(getattr(request(line), "seat", None), getattr(request(line), "group", None)) for line in said]
-    assert meant[:8] == [(None, "Blue")] * 8
-    assert [request(line).kind for line in said[2:]] == [
+    assert len(lines) == board.what.count()
+    recipients = [
+        (getattr(request(line), "seat", None), getattr(request(line), "group", None)) for line in lines
+    ]
+    assert recipients[:8] == [(None, "Blue")] * 8
+    assert [request(line).kind for line in lines[2:]] == [
         "freeze", "go", "freeze", "extend", "back", "back", "group", "mark", "break", "clock",
     ]  # fmt: skip
 
@@ -308,13 +312,13 @@ def test_the_code_is_shown_in_large_text_and_as_a_qr_code(board: ClassBoard, qtb
     rows, picture = qr.rows, painted.picture(qr)
     pixels = 300 // len(rows)
     left, top = (300 - pixels * len(rows)) // 2, (320 - pixels * len(rows)) // 2
-    seen = tuple(
+    modules = tuple(
         tuple(int(picture.pixelColor(left + x * pixels + 2, top + y * pixels + 2).lightness() < 128)
               for x in range(len(rows)))
         for y in range(len(rows))
     )  # fmt: skip
     assert (
-        seen
+        modules
         == rows
         == tuple(tuple(row) for row in segno.make(code, micro=False, error="m").matrix_iter(border=4))
     )
@@ -341,22 +345,22 @@ def test_the_reachable_score_is_shown_next_to_the_score(qtbot: QtBot, board: Cla
     board.resize(1200, 500)
     board.show()
     line = theme.tokens(board.palette()).series[0]
-    shown = painted.picture(board.tiles.viewport())
+    image = painted.picture(board.tiles.viewport())
 
     def ends(row: int) -> tuple[int, int] | None:
         """Return the heights of the curve at the left and right end of its cell."""
         box = board.tiles.visualRect(board.tiles.table.index(row, SCORE))
-        drawn = [
+        pixels = [
             (x, y)
             for x in range(box.left(), box.right())
             for y in range(box.top(), box.bottom())
-            if shown.pixelColor(x, y) == line
+            if image.pixelColor(x, y) == line
         ]
-        return (min(drawn)[1] - box.top(), max(drawn)[1] - box.top()) if drawn else None
+        return (min(pixels)[1] - box.top(), max(pixels)[1] - box.top()) if pixels else None
 
-    top, still = ends(0) or (0, 0)
+    top, still_top = ends(0) or (0, 0)
     high, low = ends(1) or (0, 0)
-    assert abs(top - still) <= 1
+    assert abs(top - still_top) <= 1
     assert abs(high - top) <= 1
     assert low > high + 5
     assert ends(2) is None
@@ -376,8 +380,8 @@ def test_rows_do_not_move_under_the_pointer(board: ClassBoard, monkeypatch: pyte
 
 
 def test_recipients_are_seats_with_numbers(board: ClassBoard, qtbot: QtBot) -> None:
-    said: list[tuple[str, str]] = []
-    board.line_entered.connect(lambda line, who: said.append((line, who)))
+    lines: list[tuple[str, str]] = []
+    board.line_entered.connect(lambda line, recipient: lines.append((line, recipient)))
     board.show_class("Cable", "Ask first.", ["power-off SERVER_A"])
     board.show_board(board_of(tile(1, "Ann"), tile(7, "Ann 2")))
     board.tiles.selectRow(1)
@@ -385,14 +389,16 @@ def test_recipients_are_seats_with_numbers(board: ClassBoard, qtbot: QtBot) -> N
     board.who.setCurrentIndex(1)
     (event,) = board.events.findChildren(QPushButton)
     event.click()
-    assert said == [("inject 7 power-off SERVER_A", "Seat 7, Ann 2")]
+    assert lines == [("inject 7 power-off SERVER_A", "Seat 7, Ann 2")]
     assert "Seat 7, Ann 2: inject 7 power-off SERVER_A" in board.sent.toPlainText()
 
 
 def test_suggested_answer_is_inserted_and_not_sent(board: ClassBoard) -> None:
-    said: list[str] = []
-    board.line_entered.connect(lambda line, who: said.append(line))
-    board.show_class("Cable", "", [], lambda question, met: [f"{question} {list(met)}", "Look & see. " * 20])
+    lines: list[str] = []
+    board.line_entered.connect(lambda line, recipient: lines.append(line))
+    board.show_class(
+        "Cable", "", [], lambda question, results: [f"{question} {list(results)}", "Look & see. " * 20]
+    )
     verdict = {"goals": {"a": 3.0, "b": None}}
     board.show_board(board_of(tile(1, "Ann"), tile(2, "Bob", hand="Why?", hand_place=1, verdict=verdict)))
     board.tiles.selectRow(1)
@@ -404,9 +410,9 @@ def test_suggested_answer_is_inserted_and_not_sent(board: ClassBoard) -> None:
     assert second.text().startswith("Look && see.")
     assert len(second.text()) < 100
     first.trigger()
-    assert (board.text.text(), said) == ("Why? ['a']", [])
+    assert (board.text.text(), lines) == ("Why? ['a']", [])
     board.send.click()
-    assert said == ["message 2 Why? ['a']"]
+    assert lines == ["message 2 Why? ['a']"]
 
 
 def test_start_stays_visible_on_a_small_screen(board: ClassBoard, qtbot: QtBot) -> None:
@@ -428,8 +434,8 @@ def test_station_opens_its_help_page(board: ClassBoard, qtbot: QtBot) -> None:
 
 
 def test_lobby_counts_ready_seats_and_starts_after_a_countdown(board: ClassBoard, qtbot: QtBot) -> None:
-    said: list[str] = []
-    board.line_entered.connect(lambda line, who: said.append(line))
+    lines: list[str] = []
+    board.line_entered.connect(lambda line, recipient: lines.append(line))
     waits = {"frozen": True, "at_s": 0.0}
     board.show_board(board_of(tile(1, "Ann", **waits), tile(2, "Bob", version="", **waits), state="frozen"))
     assert board.lobby.arrivals.text() == "2 seats have joined, 1 is ready"
@@ -440,7 +446,7 @@ def test_lobby_counts_ready_seats_and_starts_after_a_countdown(board: ClassBoard
     assert "Ann, Bob" in projector.state.text()
     board.lobby.start.click()
     assert "3" in board.lobby.start.text()
-    qtbot.waitUntil(lambda: said == ["go"], timeout=10_000)
+    qtbot.waitUntil(lambda: lines == ["go"], timeout=10_000)
     board.show_board(board_of(tile(1, "Ann"), tile(2, "Bob")))
     assert not board.go.isHidden()
     assert "Ann" not in projector.state.text(), "the room sees numbers while the class runs"
@@ -452,14 +458,14 @@ def test_actions_without_effect_after_the_end_are_disabled(board: ClassBoard) ->
         board.freeze, board.go, board.finish, board.lobby.start, board.of_seat["take"], board.of_seat["give"],
         board.events, board.send, board.text, board.who,
     )  # fmt: skip
-    held = tile(1, "Ann", held=True, hand="Why?", hand_place=1)
-    board.show_board(board_of(held))
+    held_tile = tile(1, "Ann", held=True, hand="Why?", hand_place=1)
+    board.show_board(board_of(held_tile))
     board.tiles.selectRow(0)
     board.show_watched(1, 83.0, [])
     assert board.watching.text().startswith("You control")
     assert not board.suggested.isHidden()
     assert all(part.isEnabled() for part in (*actions[4:], board.finish))
-    board.show_board(board_of(replace(held, over=True), state="over"))
+    board.show_board(board_of(replace(held_tile, over=True), state="over"))
     board.show_watched(1, 83.0, [])
     for index in range(board.what.count()):
         board.what.setCurrentIndex(index)
@@ -467,10 +473,10 @@ def test_actions_without_effect_after_the_end_are_disabled(board: ClassBoard) ->
         assert [part.isEnabled() for part in actions] == [False] * 7 + [has_effect] * 3
     assert board.suggested.isHidden()
     assert board.watching.text().startswith("Watching")
-    sent: list[str] = []
-    board.line_entered.connect(lambda line, who: sent.append(line))
+    lines: list[str] = []
+    board.line_entered.connect(lambda line, recipient: lines.append(line))
     board.send_to_watched("power-off SERVER_A")
-    assert (sent, board.answer.text()) == ([], "The run of this seat has ended.")
+    assert (lines, board.answer.text()) == ([], "The run of this seat has ended.")
 
 
 def test_next_part_returns_to_the_lobby(board: ClassBoard) -> None:
@@ -491,18 +497,18 @@ def test_next_part_returns_to_the_lobby(board: ClassBoard) -> None:
 
 
 def test_picture_of_a_seat_is_interactive_only_under_control(board: ClassBoard) -> None:
-    said: list[str] = []
-    board.line_entered.connect(lambda line, who: said.append(line))
+    lines: list[str] = []
+    board.line_entered.connect(lambda line, recipient: lines.append(line))
     board.show_board(board_of(tile(7, "Ann", consent=True)))
     board.show_watched(7, 113.0)
     assert board.watching.text() == "Watching Seat 7, Ann, live at 1:53. Read-only."
     board.send_to_watched("power-on SERVER_A")
-    assert said == []
+    assert lines == []
     assert "Take control" in board.answer.text()
     board.show_board(board_of(tile(7, "Ann", held=True)))
     board.show_watched(7, 113.0)
     board.send_to_watched("power-on SERVER_A")
-    assert said == ["inject 7 power-on SERVER_A"]
+    assert lines == ["inject 7 power-on SERVER_A"]
 
 
 class StubPicture(QWidget):
@@ -528,11 +534,11 @@ def build_history(*lines: tuple[int, str], end_tick: int = 3000) -> History:
 def test_led_replay_shows_two_runs_at_one_time_and_sends_it_to_the_seats(
     board: ClassBoard, qtbot: QtBot
 ) -> None:
-    said: list[str] = []
-    asked: list[list[int]] = []
-    board.line_entered.connect(lambda line, _: said.append(line))
+    lines: list[str] = []
+    requested_seats: list[list[int]] = []
+    board.line_entered.connect(lambda line, _: lines.append(line))
     page = ReplayPage(StubPicture)
-    page.runs_wanted.connect(asked.append)
+    page.runs_wanted.connect(requested_seats.append)
     board.set_replay(page)
     marks = [ClassMark(2, 12.0, "why?"), ClassMark(None, 3.0, "start")]
     tiles = [tile(1, "Ann", consent=True), tile(2, "Bob", consent=True), tile(3, "Cyd")]
@@ -543,31 +549,31 @@ def test_led_replay_shows_two_runs_at_one_time_and_sends_it_to_the_seats(
     board.tiles.selectRow(board.tiles.seats.index(2))
     board.open_replay.click()
     assert board.pages.currentWidget() is page
-    assert asked[-1] == [2]
+    assert requested_seats[-1] == [2]
     page.show_partings([JumpTarget(10.0, "one, or other", ((3, 1), (2,)))])
-    assert asked[-1] == [1, 2], "the first seats of each choice that allow it"
+    assert requested_seats[-1] == [1, 2], "the first seats of each choice that allow it"
     page.show_runs([("Seat 1", build_history((1000, "power-off SERVER_A"))), ("Seat 2", build_history())])
     assert page.t_s == 10.0
     left, right = page.pair.panes
     assert "SERVER_A" in left.commands.toPlainText()
     assert right.commands.toPlainText() == ""
     page.share.setChecked(True)
-    assert said[-1] == "show 1 and 2 at 10"
+    assert lines[-1] == "show 1 and 2 at 10"
     page.jump_to(JumpTarget(10.7, "", ((1,), (2,))))
     page.show_runs([("Seat 1", build_history((1000, "power-off SERVER_A"))), ("Seat 2", build_history())])
-    assert (page.t_s, said[-1]) == (10.7, "show 1 and 2 at 10.7"), "not the whole second of the slider"
+    assert (page.t_s, lines[-1]) == (10.7, "show 1 and 2 at 10.7"), "not the whole second of the slider"
     page.slider.setValue(20)
-    qtbot.waitUntil(lambda: said[-1] == "show 1 and 2 at 20", timeout=5000)
-    request(said[-1])
+    qtbot.waitUntil(lambda: lines[-1] == "show 1 and 2 at 20", timeout=5000)
+    request(lines[-1])
     page.jumps.setCurrentIndex(1)
     page.jumps.activated.emit(1)
-    assert asked[-1] == [2], "a mark of a seat shows that seat"
+    assert requested_seats[-1] == [2], "a mark of a seat shows that seat"
     page.show_runs([("Seat 2", build_history())])
     assert (page.t_s, right.isHidden()) == (12.0, True)
     assert [marker.text for marker in left.strip.markers] == ["start", "why?"]
-    assert said[-1] == "show 2 at 12"
+    assert lines[-1] == "show 2 at 12"
     page.share.setChecked(False)
-    assert said[-1] == "show none"
+    assert lines[-1] == "show none"
     assert len([line for line in board.sent.toPlainText().splitlines() if "show" in line]) == 3
 
 
@@ -586,8 +592,8 @@ def test_replay_plays_to_the_end_of_the_longer_run(qtbot: QtBot) -> None:
 def test_keys_of_the_roster_watch_a_seat_write_to_it_and_pause_the_class(
     board: ClassBoard, qtbot: QtBot
 ) -> None:
-    said: list[str] = []
-    board.line_entered.connect(lambda line, who: said.append(line))
+    lines: list[str] = []
+    board.line_entered.connect(lambda line, recipient: lines.append(line))
     with qtbot.waitActive(board):
         board.show()
         board.activateWindow()
@@ -598,7 +604,7 @@ def test_keys_of_the_roster_watch_a_seat_write_to_it_and_pause_the_class(
     qtbot.keyClick(board.tiles, Qt.Key.Key_P)
     board.show_board(board_of(state="frozen"))
     qtbot.keyClick(board.tiles, Qt.Key.Key_P)
-    assert said == ["look 2", "freeze", "go"]
+    assert lines == ["look 2", "freeze", "go"]
     qtbot.keyClick(board.tiles, Qt.Key.Key_M)
     assert (board.text.hasFocus(), board.who.currentText()) == (True, "to Seat 2, Bob")
 
@@ -608,8 +614,8 @@ def test_actions_of_a_finished_seat_are_disabled_while_the_class_continues(board
     board.tiles.selectRow(0)
     assert board.of_seat["give"].isEnabled()
     assert not board.suggested.isHidden()
-    ended = {"ended_by": "asked"}
-    board.show_board(board_of(tile(1, "Night", held=True, hand="Why?", hand_place=1, verdict=ended)))
+    end_fields = {"ended_by": "asked"}
+    board.show_board(board_of(tile(1, "Night", held=True, hand="Why?", hand_place=1, verdict=end_fields)))
     board.show_watched(1, 83.0, [])
     assert not board.of_seat["give"].isEnabled()
     assert board.suggested.isHidden()

@@ -58,22 +58,22 @@ ROWS = {"columns": ["name", "role"], "rows": [["Sales", 1], ["Orders", None]]}
 
 @pytest.fixture
 def console(qtbot: Any, run: Any) -> Console:
-    made = Console()
-    qtbot.addWidget(made)
-    made.lines = []  # type: ignore[attr-defined]
+    console = Console()
+    qtbot.addWidget(console)
+    console.lines = []  # type: ignore[attr-defined]
 
     def do(line: str) -> None:
-        made.lines.append(line)  # type: ignore[attr-defined]
+        console.lines.append(line)  # type: ignore[attr-defined]
         run.journal.append(parse_line(line, run.tick))
 
-    made.requested.connect(do)
-    made.resize(800, 500)
-    made.show_drill(run)
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
-    require(made.current).editor.setFocus()
-    return made
+    console.requested.connect(do)
+    console.resize(800, 500)
+    console.show_drill(run)
+    with qtbot.waitActive(console):
+        console.show()
+        console.activateWindow()
+    require(console.current).editor.setFocus()
+    return console
 
 
 def parse_last_line(console: Any) -> tuple[str, str]:
@@ -140,9 +140,9 @@ def test_escape_does_not_cancel_a_query_as_in_management_studio(qtbot: Any, cons
     editor.setPlainText("WAITFOR DELAY '00:00:10'")
     qtbot.keyClick(editor, Key.Key_F5)
     console.add_events([build_start_event(*parse_last_line(console))])
-    sent_before = list(console.lines)
+    lines_before = list(console.lines)
     qtbot.keyClick(editor, Key.Key_Escape)
-    assert console.lines == sent_before
+    assert console.lines == lines_before
 
 
 def test_a_waiting_batch_shows_simulated_time(qtbot: Any, console: Any, world: Any) -> None:
@@ -369,15 +369,15 @@ def test_closing_a_busy_window_cancels_the_batch(qtbot: Any, console: Any) -> No
 
 
 def test_drafts_survive_a_restart(qtbot: Any, console: Any, run: Any) -> None:
-    told = []
-    console.drafts_changed.connect(lambda: told.append(console.drafts()))
+    drafts = []
+    console.drafts_changed.connect(lambda: drafts.append(console.drafts()))
     qtbot.keyClicks(console.current.editor, "SELECT")
-    assert told[-1] == {"SERVER_A": "SELECT"}
-    other = Console()
-    qtbot.addWidget(other)
-    other.begin_run(run.world, {"SERVER_B#2": "USE Sales", "SERVER_A": "SELECT 1"}, [])
-    other.show_drill(run)
-    assert other.drafts() == {"SERVER_B#2": "USE Sales", "SERVER_A": "SELECT 1"}
+    assert drafts[-1] == {"SERVER_A": "SELECT"}
+    second_console = Console()
+    qtbot.addWidget(second_console)
+    second_console.begin_run(run.world, {"SERVER_B#2": "USE Sales", "SERVER_A": "SELECT 1"}, [])
+    second_console.show_drill(run)
+    assert second_console.drafts() == {"SERVER_B#2": "USE Sales", "SERVER_A": "SELECT 1"}
 
 
 def test_another_moment_keeps_texts_and_drops_results(qtbot: Any, console: Any, run: Any) -> None:
@@ -421,14 +421,14 @@ def test_a_refused_line_frees_the_window_and_shows_the_reason(qtbot: Any, consol
 def test_the_status_line_shortens_to_its_width(console: Any) -> None:
     window = console.current
     window._parts = ["SERVER_A (9.0)", "CORP\\dba (51)", "Sales", "00:00:05   3 rows"]
-    metrics, beside = (
+    metrics, min_width = (
         child(window, QLabel, "facts").fontMetrics(),
         child(window, QLabel, "state").sizeHint().width() + 24,
     )
-    for shown in ("SERVER_A (9.0)   00:00:05   3 rows", "00:00:05   3 rows", "3 rows", ""):
-        window.resize(beside + metrics.horizontalAdvance(shown), window.height())
+    for shown_text in ("SERVER_A (9.0)   00:00:05   3 rows", "00:00:05   3 rows", "3 rows", ""):
+        window.resize(min_width + metrics.horizontalAdvance(shown_text), window.height())
         window._fit_facts()
-        assert child(window, QLabel, "facts").text() == shown
+        assert child(window, QLabel, "facts").text() == shown_text
 
 
 def test_the_status_line_shows_the_connection(console: Any, run: Any, world: Any) -> None:
@@ -465,11 +465,11 @@ def test_a_new_run_has_its_own_windows_and_offers_the_last_texts(qtbot: Any, con
 
 def test_windows_of_removed_servers_close_and_keep_their_texts(console: Any, run: Any, world: Any) -> None:
     console.new_query("SERVER_B", "SELECT 2")
-    away = world.instances.pop("SERVER_B")
+    removed_instance = world.instances.pop("SERVER_B")
     console.show_drill(run)
     assert [window.window_id for window in console.windows()] == ["SERVER_A"]
     assert [closed.text for closed in console.tabs.closed] == ["SELECT 2"]
-    world.instances["SERVER_B"] = away
+    world.instances["SERVER_B"] = removed_instance
 
 
 def test_f5_without_a_statement_shows_a_message(qtbot: Any, console: Any) -> None:
@@ -477,9 +477,9 @@ def test_f5_without_a_statement_shows_a_message(qtbot: Any, console: Any) -> Non
     qtbot.keyClick(console.current.editor, Key.Key_F5)
     assert "nothing to execute" in child(console.current, QLabel, "state").text()
     console.tabs.close_window(console.current)
-    with qtbot.waitSignal(console.message_ready, timeout=100) as told:
+    with qtbot.waitSignal(console.message_ready, timeout=100) as blocker:
         console.run()
-    assert "No SQL window" in told.args[0]
+    assert "No SQL window" in blocker.args[0]
 
 
 def test_closing_a_tab_focuses_the_next_text(qtbot: Any, console: Any) -> None:
@@ -496,9 +496,9 @@ def test_closing_a_tab_focuses_the_next_text(qtbot: Any, console: Any) -> None:
 def test_closing_a_busy_window_asks_first(qtbot: Any, console: Any) -> None:
     console.current.editor.setPlainText("WAITFOR DELAY '00:01:00'")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
-    with qtbot.waitSignal(console.busy_closed, timeout=100) as asked:
+    with qtbot.waitSignal(console.busy_closed, timeout=100) as blocker:
         console.tools["close"].trigger()
-    assert asked.args == [console.current]
+    assert blocker.args == [console.current]
     assert not any(line.startswith("cancel") for line in console.lines)
 
 
@@ -570,7 +570,10 @@ def test_a_snippet_is_inserted_with_its_placeholders(
 
     console.current.editor.setPlainText("USE master")
     partner = next(
-        one for menu in console.findChildren(QMenu) for one in menu.actions() if one.text() == "Partner"
+        action
+        for menu in console.findChildren(QMenu)
+        for action in menu.actions()
+        if action.text() == "Partner"
     )
     next(action for action in partner.menu().actions() if action.text() == "Set the timeout").trigger()
     assert [place.name for place in history.places(console.drafts()["SERVER_A"])] == ["database", "seconds"]
@@ -596,9 +599,9 @@ def test_the_history_keeps_no_result_rows() -> None:
         "results": [{"columns": ["a"], "rows": [[1], [2]]}],
     }
     outcome = read_outcome(build_event(100, "sql_done", "SERVER_A", None, "", **data))
-    kept = summarize_outcome(outcome)
-    assert (kept.results, len(kept.messages)) == ((), 2)
-    assert (kept.summary, kept.failed, kept.row_count) == (outcome.summary, True, 2)
+    summary = summarize_outcome(outcome)
+    assert (summary.results, len(summary.messages)) == ((), 2)
+    assert (summary.summary, summary.failed, summary.row_count) == (outcome.summary, True, 2)
     fine = summarize_outcome(
         read_outcome(build_event(100, "sql_done", "SERVER_A", None, "", **(data | {"messages": []})))
     )

@@ -34,25 +34,25 @@ def results_view(qtbot: QtBot) -> Results:
 
 
 def test_grids_are_built_in_turns_up_to_a_hundred(qtbot: QtBot, results_view: Results) -> None:
-    one = Rowset(("a",), ((1,),))
-    results_view.show_outcome(_outcome(*[one] * 150))
+    rowset = Rowset(("a",), ((1,),))
+    results_view.show_outcome(_outcome(*[rowset] * 150))
     assert len(results_view.grids) == results.GRIDS_A_TURN
     qtbot.waitUntil(lambda: len(results_view.grids) == results.GRIDS_SHOWN)
     assert results_view.messages.toPlainText() == "Result sets not shown: 50."
-    results_view.show_outcome(_outcome(one))
+    results_view.show_outcome(_outcome(rowset))
     assert len(results_view.grids) == 1
 
 
 def test_a_long_cell_is_truncated_with_a_note(results_view: Results) -> None:
     results_view.show_outcome(_outcome(Rowset(("a", "b"), (("x" * 1_000_000, "short"),))))
     (grid,) = results_view.grids
-    column, other = grid.table.columns
+    column, other_column = grid.table.columns
     row = grid.table.rows[0]
     assert len(column.text(row)) == results.CELL_SHOWN + 1
     assert column.tip is not None
     assert column.tip(row) == "1,000,000 characters; only the first 4,000 are shown and copied."
-    assert other.tip is not None
-    assert other.tip(row) == ""
+    assert other_column.tip is not None
+    assert other_column.tip(row) == ""
 
 
 @pytest.mark.slow
@@ -73,10 +73,12 @@ def test_long_messages_share_a_limit(qtbot: QtBot, results_view: Results) -> Non
 
 def test_text_is_formatted_only_when_visible(results_view: Results) -> None:
     results_view.show_outcome(_outcome(Rowset(("a",), tuple((n,) for n in range(12_000)))))
-    assert all(not one.toPlainText() for one in results_view.findChildren(QPlainTextEdit))
+    assert all(not text_edit.toPlainText() for text_edit in results_view.findChildren(QPlainTextEdit))
     results_view.show_as_text(True)
-    shown = [one.toPlainText().splitlines()[2:4] for one in results_view.findChildren(QPlainTextEdit)]
-    assert ["0", "1"] in shown
+    shown_lines = [
+        text_edit.toPlainText().splitlines()[2:4] for text_edit in results_view.findChildren(QPlainTextEdit)
+    ]
+    assert ["0", "1"] in shown_lines
 
 
 @pytest.mark.parametrize(
@@ -122,14 +124,14 @@ def test_a_long_text_is_highlighted_after_a_pause(qtbot: QtBot) -> None:
 def test_an_overlong_line_is_not_pasted(qtbot: QtBot) -> None:
     editor = SqlEditor(lambda text, place: [])
     qtbot.addWidget(editor)
-    said: list[str] = []
-    editor.message_ready.connect(said.append)
+    messages: list[str] = []
+    editor.message_ready.connect(messages.append)
     long, short = QMimeData(), QMimeData()
     long.setText("PRINT 1\n" + "x" * (LINE_MAX + 1))
     short.setText("\n".join(["x" * LINE_MAX] * 3))
     editor.insertFromMimeData(long)
     assert editor.toPlainText() == ""
-    assert said == [
+    assert messages == [
         "Not inserted: a line has 50,001 characters, but the editor allows 50,000. Split the line."
     ]
     editor.insertFromMimeData(short)

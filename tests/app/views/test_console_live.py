@@ -24,8 +24,8 @@ from tests.engine.worlds import lab
 def console(qtbot: Any) -> Console:
     """Return a console on the lab that applies lines at once."""
     world = lab()
-    made = Console()
-    qtbot.addWidget(made)
+    console = Console()
+    qtbot.addWidget(console)
 
     course = Run(world)
 
@@ -33,16 +33,16 @@ def console(qtbot: Any) -> Console:
         item = parse_line(line, world.tick)
         simulator.apply_input(world, item)
         course.journal.append(item)
-        made.add_events(simulator.advance(world, world.tick))
+        console.add_events(simulator.advance(world, world.tick))
 
-    made.requested.connect(do)
-    made.resize(800, 500)
-    made.world = world  # type: ignore[attr-defined]
-    made.show_drill(course)  # type: ignore[arg-type]
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
-    return made
+    console.requested.connect(do)
+    console.resize(800, 500)
+    console.world = world  # type: ignore[attr-defined]
+    console.show_drill(course)  # type: ignore[arg-type]
+    with qtbot.waitActive(console):
+        console.show()
+        console.activateWindow()
+    return console
 
 
 def run(qtbot: Any, console: Any, text: str) -> Any:
@@ -170,8 +170,8 @@ def test_panes_are_cycled_forwards_and_backwards(qtbot: Any, console: Any) -> No
         qtbot.keyClick(console.focusWidget(), Qt.Key.Key_F6, Qt.KeyboardModifier.ShiftModifier)
         assert stop.hasFocus()
     qtbot.keyClick(editor, Qt.Key.Key_F6)
-    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
-    qtbot.keyClick(grid, Qt.Key.Key_C, both)
+    modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    qtbot.keyClick(grid, Qt.Key.Key_C, modifiers)
     assert QGuiApplication.clipboard().text() == "one\n1", "the cell under the keyboard is selected"
 
 
@@ -186,10 +186,10 @@ def test_the_focus_moves_only_when_its_pane_closes(qtbot: Any, console: Any) -> 
     assert window.results.grids[0].hasFocus(), "the new grid in the place of the old one"
     window.toggle_results()
     assert window.editor.hasFocus()
-    other = console.new_query("SERVER_B")
+    second_query = console.new_query("SERVER_B")
     console.tabs.setCurrentWidget(window)
     window.databases.setFocus()
-    console.tabs.close_window(other)
+    console.tabs.close_window(second_query)
     assert window.databases.hasFocus()
 
 
@@ -209,8 +209,8 @@ def test_keys_without_effect_show_a_message(qtbot: Any, console: Any) -> None:
 
 def test_raiserror_output_follows_an_error() -> None:
     """Management Studio prints only the text for severities 0 and 10, and also number and level for 1 to 9."""
-    told = tuple(Message(50000, severity, 1, 1, "text") for severity in (5, 10, 11))
-    lines = list(message_lines(BatchOutcome("SERVER_A", "SERVER_A", "", told, (), 0, 0)))
+    messages = tuple(Message(50000, severity, 1, 1, "text") for severity in (5, 10, 11))
+    lines = list(message_lines(BatchOutcome("SERVER_A", "SERVER_A", "", messages, (), 0, 0)))
     assert lines == [
         ("text\nMsg 50000, Level 5, State 1", None, None),
         ("text", None, None),
@@ -232,8 +232,10 @@ def test_enter_on_an_error_goes_to_its_line(qtbot: Any, console: Any) -> None:
 def test_a_double_click_goes_to_the_line_in_any_batch(qtbot: Any, console: Any, key: Any) -> None:
     """Messages count lines from the start of their batch, as in Management Studio."""
     window = console.current
-    wrong = "ALTER DATABASE Sales SET PARTNER FAILOVR"
-    window.editor.setPlainText(f"-- checks\nPRINT 'a'\nGO\n:setvar x 1\nPRINT 'b'\n{wrong}\nGO\nPRINT 'c'")
+    misspelled_sql = "ALTER DATABASE Sales SET PARTNER FAILOVR"
+    window.editor.setPlainText(
+        f"-- checks\nPRINT 'a'\nGO\n:setvar x 1\nPRINT 'b'\n{misspelled_sql}\nGO\nPRINT 'c'"
+    )
     pressed = QKeyCombination(key) if isinstance(key, Qt.Key) else key
     qtbot.keyClick(window.editor, pressed.key(), pressed.keyboardModifiers())
     messages = window.results.messages
@@ -241,22 +243,22 @@ def test_a_double_click_goes_to_the_line_in_any_batch(qtbot: Any, console: Any, 
     assert block.text().endswith("Line 3")
     place = messages.cursorRect(QTextCursor(block)).center()
     qtbot.mouseDClick(messages.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert window.editor.textCursor().selectedText() == wrong
+    assert window.editor.textCursor().selectedText() == misspelled_sql
 
 
 def test_the_end_of_a_batch_is_announced(qtbot: Any, console: Any) -> None:
-    said: list[str] = []
-    console.current.announced.connect(said.append)
+    announcements: list[str] = []
+    console.current.announced.connect(announcements.append)
     run(qtbot, console, "SELECT 1 AS one UNION SELECT 2")
     run(qtbot, console, "SELECT * FROM nowhere")
-    assert said[0] == "Query executed successfully. 2 rows"
-    assert said[1].startswith("Query completed with errors. Msg 208: Invalid object name")
+    assert announcements[0] == "Query executed successfully. 2 rows"
+    assert announcements[1].startswith("Query completed with errors. Msg 208: Invalid object name")
 
 
 def test_esc_closes_the_history_even_during_a_query(qtbot: Any, console: Any) -> None:
-    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+    modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
     window = run(qtbot, console, "WAITFOR DELAY '00:00:20'")
-    qtbot.keyClick(window.editor, Qt.Key.Key_H, both)
+    qtbot.keyClick(window.editor, Qt.Key.Key_H, modifiers)
     assert console.history.table.hasFocus()
     qtbot.keyClick(console.history.table, Qt.Key.Key_Escape)
     assert not console.history.isVisible()
@@ -267,9 +269,9 @@ def test_esc_closes_the_history_even_during_a_query(qtbot: Any, console: Any) ->
 
 def test_in_a_narrow_dock_the_history_replaces_the_windows(qtbot: Any, console: Any) -> None:
     window = run(qtbot, console, "SELECT 1 AS one")
-    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+    modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
     console.resize(616, 300)  # the size of the panel on the desk at 1366x768
-    qtbot.keyClick(window.editor, Qt.Key.Key_H, both)
+    qtbot.keyClick(window.editor, Qt.Key.Key_H, modifiers)
     assert console.history.isVisible()
     assert not console.tabs.isVisible()
     assert console.width() == 616
@@ -277,13 +279,13 @@ def test_in_a_narrow_dock_the_history_replaces_the_windows(qtbot: Any, console: 
     qtbot.keyClick(console.history.table, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert console.tabs.isVisible()
     assert console.history.model.rowCount() == 2
-    qtbot.keyClick(window.editor, Qt.Key.Key_H, both)
+    qtbot.keyClick(window.editor, Qt.Key.Key_H, modifiers)
     qtbot.keyClick(console.history.table, Qt.Key.Key_Escape)
     assert console.tabs.isVisible()
     assert not console.history.isVisible()
     assert window.editor.hasFocus()
     console.resize(1300, 300)
-    qtbot.keyClick(window.editor, Qt.Key.Key_H, both)
+    qtbot.keyClick(window.editor, Qt.Key.Key_H, modifiers)
     assert console.tabs.isVisible()
     assert console.history.isVisible()
 
@@ -291,8 +293,8 @@ def test_in_a_narrow_dock_the_history_replaces_the_windows(qtbot: Any, console: 
 def test_the_status_line_is_complete_on_a_small_screen(qtbot: Any, console: Any) -> None:
     window = run(qtbot, console, "SELECT name FROM sys.databases")
     console.resize(616, 300)  # the size of the panel on the desk at 1366x768
-    told = child(window, QLabel, "facts").text()
-    assert all(part in told for part in ("SERVER_A (9.0)", "dba (51)", "master", "00:00:00", "row"))
+    facts = child(window, QLabel, "facts").text()
+    assert all(part in facts for part in ("SERVER_A (9.0)", "dba (51)", "master", "00:00:00", "row"))
 
 
 def test_buttons_without_room_move_into_a_menu_and_tabs_stay_readable(qtbot: Any, console: Any) -> None:
@@ -311,8 +313,8 @@ def test_buttons_without_room_move_into_a_menu_and_tabs_stay_readable(qtbot: Any
     assert bar.new.text() == "New query ▾"
     bar.fit(0)
     assert bar.new.text() == "+ ▾"
-    shown = [name for name, button in bar.buttons.items() if not button.isHidden()]
-    assert shown == ["run", "cancel"], "what is left at twice the text size on a small desk"
+    button_names = [name for name, button in bar.buttons.items() if not button.isHidden()]
+    assert button_names == ["run", "cancel"], "what is left at twice the text size on a small desk"
 
 
 @pytest.mark.parametrize("shows_waits", [True, False])

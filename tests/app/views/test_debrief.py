@@ -37,18 +37,18 @@ def report() -> Report:
     """Return a report after a round trip through JSON, as the profile stores it."""
     drill = Drill(load_shipped_scenario("forced-service"))
     play_solution(drill)
-    found: Report = json.loads(json.dumps(drill.report()))
-    return found
+    report: Report = json.loads(json.dumps(drill.report()))
+    return report
 
 
 @pytest.fixture
 def page(qtbot: QtBot, report: Report) -> Debrief:
-    made = Debrief()
-    qtbot.addWidget(made)
-    made.resize(1200, 900)
-    made.show_run(DebriefModel(report, load_shipped_scenario("forced-service")))
-    made.show()
-    return made
+    debrief = Debrief()
+    qtbot.addWidget(debrief)
+    debrief.resize(1200, 900)
+    debrief.show_run(DebriefModel(report, load_shipped_scenario("forced-service")))
+    debrief.show()
+    return debrief
 
 
 def open_tab(page: Debrief, tab: int) -> None:
@@ -62,35 +62,35 @@ def texts(page: Debrief, *tabs: int) -> str:
 
 
 def button(page: Debrief, text: str) -> QPushButton | None:
-    found = require(page.widget()).findChildren(QPushButton)
-    return next((b for b in found if b.text() == text and b.isVisible()), None)
+    buttons = require(page.widget()).findChildren(QPushButton)
+    return next((b for b in buttons if b.text() == text and b.isVisible()), None)
 
 
 def test_every_score_line_has_its_reason(page: Debrief, report: Report) -> None:
-    said = texts(page, POINTS)
-    assert report["title"] in said
+    labels = texts(page, POINTS)
+    assert report["title"] in labels
     for item in report["score"]["items"]:
-        assert item["name"] in said
-        assert item["why"] in said
-        assert not item["better"] or f"Better: {item['better']}" in said
+        assert item["name"] in labels
+        assert item["why"] in labels
+        assert not item["better"] or f"Better: {item['better']}" in labels
 
 
 def test_losses_and_the_forced_failover_are_listed(page: Debrief, report: Report) -> None:
-    said = texts(page, TIMELINE, STORY)
+    labels = texts(page, TIMELINE, STORY)
     (failover,) = [row for row in report["failovers"] if row["kind"] == "forced"]
     assert failover["lost_transactions"] > 0
-    assert f"{formatting.number(failover['lost_transactions'])} committed transactions were lost" in said
-    assert "forced failover SERVER_A → SERVER_B" in said
-    assert "No comparable figure is published" in said
+    assert f"{formatting.number(failover['lost_transactions'])} committed transactions were lost" in labels
+    assert "forced failover SERVER_A → SERVER_B" in labels
+    assert "No comparable figure is published" in labels
 
 
 def test_phases_add_up_to_the_failover(report: Report) -> None:
     for failover in report["failovers"]:
         seconds = dict(phases_of(failover))
-        between = sum(
+        delay_s = sum(
             seconds[name] for name in seconds if name not in ("detection", "until the command", "undo")
         )
-        assert between == pytest.approx(failover["failover_s"])
+        assert delay_s == pytest.approx(failover["failover_s"])
 
 
 def test_a_moment_is_selected_on_the_strip_and_in_the_score(qtbot: QtBot, page: Debrief) -> None:
@@ -100,11 +100,11 @@ def test_a_moment_is_selected_on_the_strip_and_in_the_score(qtbot: QtBot, page: 
     place = QPoint(round(strip.x_of(30.0)), strip.height() // 2)
     qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=place)
     assert page.moment() == pytest.approx(30.0, abs=1.5)
-    again = next(
+    retry_button = next(
         b for b in require(page.widget()).findChildren(QPushButton) if b.text().startswith("Retry from 0:")
     )
     with qtbot.waitSignal(page.retry_wanted, timeout=100) as wanted:
-        qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(retry_button, Qt.MouseButton.LeftButton)
     assert wanted.args == [page.moment(), ""], "where nothing happened it is that very moment"
 
 
@@ -176,11 +176,11 @@ def test_a_finished_analysis_does_not_switch_the_tab(qtbot: QtBot, page: Debrief
     model = DebriefModel(report, load_shipped_scenario("forced-service"), analyzing=True)
     page.show_run(model)
     open_tab(page, POINTS)
-    back = require(button(page, "Back to start"))
-    back.setFocus()
+    back_button = require(button(page, "Back to start"))
+    back_button.setFocus()
     page.update_run(replace(model, account=Account((MISTAKE,), 50.0, None), analyzing=False))
     assert page.findChildren(QTabWidget)[0].currentIndex() == POINTS
-    assert back.hasFocus()
+    assert back_button.hasFocus()
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # warning of the offscreen plugin about tooltips
@@ -190,18 +190,20 @@ def test_keys_step_through_the_markers_of_the_strip(qtbot: QtBot, page: Debrief)
     times = [marker.t_s for marker in strip.markers]
     qtbot.keyClick(strip, Qt.Key.Key_Left)
     qtbot.keyClick(strip, Qt.Key.Key_Left)
-    with qtbot.waitSignal(strip.moment_chosen, timeout=100) as chosen:
+    with qtbot.waitSignal(strip.moment_chosen, timeout=100) as blocker:
         qtbot.keyClick(strip, Qt.Key.Key_Return)
-    assert chosen.args == [times[-2]]
+    assert blocker.args == [times[-2]]
     assert strip.accessibleDescription()
-    again = require(page.widget()).focusWidget()
-    assert isinstance(again, QPushButton)
+    focused_widget = require(page.widget()).focusWidget()
+    assert isinstance(focused_widget, QPushButton)
     with qtbot.waitSignal(page.retry_wanted, timeout=100) as wanted:
-        qtbot.keyClick(again, Qt.Key.Key_Space)
+        qtbot.keyClick(focused_widget, Qt.Key.Key_Space)
     at_s, begin_s = times[-2], require(wanted.args)[0]
     assert begin_s < at_s - 5.0, "one more key tries again, with time for a look before what happened there"
-    assert again.text().startswith(f"Retry {at_s - begin_s:.0f} s before {formatting.run_time(at_s, 1)} (")
-    assert not again.visibleRegion().isEmpty(), "it has come into sight"
+    assert focused_widget.text().startswith(
+        f"Retry {at_s - begin_s:.0f} s before {formatting.run_time(at_s, 1)} ("
+    )
+    assert not focused_widget.visibleRegion().isEmpty(), "it has come into sight"
 
 
 @pytest.mark.parametrize(
@@ -241,7 +243,7 @@ def show_parts(
     """Show the account; retried actions are appended to *tried*."""
     into = [] if tried is None else tried
     parts = show_account(
-        account, (), has_solution, can_retry, lambda *again: into.append(again), print, watch, choices,
+        account, (), has_solution, can_retry, lambda *args: into.append(args), print, watch, choices,
         search_on=search_on, refused=refused,
     )  # fmt: skip
     for part in parts:
@@ -251,11 +253,11 @@ def show_parts(
 
 def test_the_run_is_compared_with_the_best_possible(qtbot: QtBot) -> None:
     """The curve, the costliest actions and waits in order of time, and continuations to the best score are shown."""
-    said_so = Input(4000, "answer", ("whose-word", "2"))
+    answer = Input(4000, "answer", ("whose-word", "2"))
     batch = Input(4500, "sql", ("SERVER_B", "SELECT\n  1"))
     moves = (
         RunSegment(0, 1000, WAITING, 100.0, 100.0, "best"),
-        RunSegment(1000, 1000, ACT.line_without_time, 100.0, 80.0, "blunder", (said_so, batch, LATE)),
+        RunSegment(1000, 1000, ACT.line_without_time, 100.0, 80.0, "blunder", (answer, batch, LATE)),
         RunSegment(1000, 2000, WAITING, 80.0, 78.0, "good", (ACT, LATE), 1),
         RunSegment(2000, 3000, WAITING, 78.0, 75.5, "good", (ACT, LATE), 1),
         RunSegment(3000, 9000, WAITING, 75.5, 75.5, "best"),
@@ -267,15 +269,15 @@ def test_the_run_is_compared_with_the_best_possible(qtbot: QtBot) -> None:
     ], "an act falls in its own color, and a wait after it in another one"
     watched: list[Best] = []
     tried: list[tuple[float, str]] = []
-    asked = {"whose-word": ["Mine.", "The witness's."]}
+    choices = {"whose-word": ["Mine.", "The witness's."]}
     refused = {(1000, ACT.line_without_time)}
-    parts = show_parts(qtbot, Account(moves, 60.0, CHANCE), tried, watched.append, asked, refused=refused)
-    (worth,) = [part for part in parts if isinstance(part, ValueCurve)]
-    assert "0:10.0  SERVER_B ▸ Power off, refused by the server" in worth.tip(1000, moves[1])
-    assert worth.accessibleDescription().count("points") == 4
-    said = read_labels(parts)
-    assert "0:40.0\nanswer “The witness's”\n0:45.0\nSELECT 1 on SERVER_B" in said
-    assert said.index("0:10.0  SERVER_B ▸ Power off, refused by the server") < said.index(
+    parts = show_parts(qtbot, Account(moves, 60.0, CHANCE), tried, watched.append, choices, refused=refused)
+    (curve,) = [part for part in parts if isinstance(part, ValueCurve)]
+    assert "0:10.0  SERVER_B ▸ Power off, refused by the server" in curve.tip(1000, moves[1])
+    assert curve.accessibleDescription().count("points") == 4
+    labels = read_labels(parts)
+    assert "0:40.0\nanswer “The witness's”\n0:45.0\nSELECT 1 on SERVER_B" in labels
+    assert labels.index("0:10.0  SERVER_B ▸ Power off, refused by the server") < labels.index(
         "0:10.0 to 0:30.0  waiting"
     )
     pressed = [b for part in parts for b in part.findChildren(QPushButton)]
@@ -297,12 +299,14 @@ def test_the_last_chance_is_shown_watched_and_retried(qtbot: QtBot, equal_texts:
     watched: list[Best] = []
     tried: list[tuple[float, str]] = []
     parts = show_parts(qtbot, Account(moves, 60.0, CHANCE), tried, watched.append)
-    said = read_labels(parts)
-    assert ("Point of no return: last chance to meet all goals." in said) is equal_texts
-    own = "0:10.0  point of no return: SERVER_B ▸ Power off\nUntil then, these steps would have met all goals"
-    assert (own in said) is not equal_texts
-    assert "0:50.0\nSERVER_A ▸ Power on" in said
-    assert "After this, these steps no longer meet “SERVER_B serves” by 1:00, “All is well”." in said
+    labels = read_labels(parts)
+    assert ("Point of no return: last chance to meet all goals." in labels) is equal_texts
+    note = (
+        "0:10.0  point of no return: SERVER_B ▸ Power off\nUntil then, these steps would have met all goals"
+    )
+    assert (note in labels) is not equal_texts
+    assert "0:50.0\nSERVER_A ▸ Power on" in labels
+    assert "After this, these steps no longer meet “SERVER_B serves” by 1:00, “All is well”." in labels
     pressed = [b for part in parts for b in part.findChildren(QPushButton)]
     look = next(
         b for b in pressed if b.text() == f"Watch the {'best continuation' if equal_texts else 'last chance'}"
@@ -310,9 +314,9 @@ def test_the_last_chance_is_shown_watched_and_retried(qtbot: QtBot, equal_texts:
     qtbot.mouseClick(look, Qt.MouseButton.LeftButton)
     assert watched == [moves[0] if equal_texts else CHANCE]
     qtbot.mouseClick(pressed[pressed.index(look) + 1], Qt.MouseButton.LeftButton)
-    begin_s, told = tried[0]
+    begin_s, steps = tried[0]
     assert begin_s == 0.0, "a start later than that would be too late to type"
-    assert told == "10 s until 0:10.0: your next action was SERVER_B ▸ Power off."
+    assert steps == "10 s until 0:10.0: your next action was SERVER_B ▸ Power off."
 
 
 def test_a_last_chance_lost_by_time_names_its_action_and_end(qtbot: QtBot) -> None:
@@ -323,11 +327,11 @@ def test_a_last_chance_lost_by_time_names_its_action_and_end(qtbot: QtBot) -> No
         if can_retry:
             _, retry = [b for part in parts for b in part.findChildren(QPushButton)]
             qtbot.mouseClick(retry, Qt.MouseButton.LeftButton)
-    ((begin_s, told),) = tried
+    ((begin_s, steps),) = tried
     assert begin_s < 50.0 - LOOK_S
-    assert told.endswith(" until 0:50.0: last chance to meet all goals: SERVER_A ▸ Power on.")
-    said = read_labels(parts)
-    assert "One second later, these steps no longer meet “SERVER_B serves” by 1:00." in said
+    assert steps.endswith(" until 0:50.0: last chance to meet all goals: SERVER_A ▸ Power on.")
+    labels = read_labels(parts)
+    assert "One second later, these steps no longer meet “SERVER_B serves” by 1:00." in labels
     assert not [b for part in parts for b in part.findChildren(QPushButton)], "nothing can be tried again"
 
 
@@ -336,11 +340,11 @@ def test_a_missed_last_chance_is_described(qtbot: QtBot) -> None:
     wait = RunSegment(5000, 5100, WAITING, 80.0, 20.0, "blunder", (ACT, LATE), 1)
     chance = LastChance(5000, (ACT, LATE), 1, WAITING, (("SERVER_B serves", 6000),))
     parts = show_parts(qtbot, Account((wait,), 60.0, chance))
-    said = read_labels(parts)
-    assert "0:50.0  last chance missed" in said
-    assert "waiting\n" not in said
-    (worth,) = [part for part in parts if isinstance(part, ValueCurve)]
-    assert "0:50.0  last chance missed" in worth.tip(5050, wait)
+    labels = read_labels(parts)
+    assert "0:50.0  last chance missed" in labels
+    assert "waiting\n" not in labels
+    (curve,) = [part for part in parts if isinstance(part, ValueCurve)]
+    assert "0:50.0  last chance missed" in curve.tip(5050, wait)
 
 
 @pytest.mark.parametrize(
@@ -358,17 +362,17 @@ def test_the_debrief_states_whether_more_was_possible(
     qtbot: QtBot, doubt: BoundGap | None, text: str, offered: bool
 ) -> None:
     wait = RunSegment(5000, 5100, WAITING, 80.0, 20.0, "blunder", (ACT,), 1)
-    asked: list[bool] = []
+    requests: list[bool] = []
     account = Account((wait,), 60.0, None, doubt)
     for working in (False, True):
-        more = partial(asked.append, True)
-        parts = show_parts(qtbot, account, search_on=None if working else more)
+        request_more = partial(requests.append, True)
+        parts = show_parts(qtbot, account, search_on=None if working else request_more)
         assert text in read_labels(parts)
         buttons = [b for part in parts for b in part.findChildren(QPushButton) if b.text() == "Search longer"]
         assert bool(buttons) is (offered and not working)
-        for each in buttons:
-            each.click()
-    assert asked == [True] * offered
+        for button in buttons:
+            button.click()
+    assert requests == [True] * offered
 
 
 def test_a_point_of_the_curve_is_described_and_selected(
@@ -381,37 +385,37 @@ def test_a_point_of_the_curve_is_described_and_selected(
         RunSegment(1000, 1000, act.line_without_time, 100.0, 80.0, "blunder", (act,)),
         RunSegment(1000, 3000, WAITING, 80.0, 60.0, "blunder", (act,), 1),
     )
-    worth = ValueCurve(Account(moves, 60.0, CHANCE), {})
-    qtbot.addWidget(worth)
-    worth.resize(worth.sizeHint())
-    worth.show()
-    middle = worth.point(2000, 0.0).toPoint()
-    assert worth.tip(2000, moves[2]).splitlines() == [
+    curve = ValueCurve(Account(moves, 60.0, CHANCE), {})
+    qtbot.addWidget(curve)
+    curve.resize(curve.sizeHint())
+    curve.show()
+    middle = curve.point(2000, 0.0).toPoint()
+    assert curve.tip(2000, moves[2]).splitlines() == [
         "0:20.0: 70 points still possible", "0:10.0 to 0:30.0  waiting", "blunder: 20 points lost",
     ]  # fmt: skip
-    with qtbot.waitSignal(worth.moment_chosen) as chosen:
-        qtbot.mouseClick(worth, Qt.MouseButton.LeftButton, pos=middle)
-    assert chosen.args is not None
-    assert chosen.args[0] == pytest.approx(20.0, abs=0.1)
-    with qtbot.waitSignal(worth.moment_chosen) as chosen:
-        qtbot.mouseClick(worth, Qt.MouseButton.LeftButton, pos=worth.point(1000, 0.0).toPoint())
-    assert chosen.args == [10.0], "near an act it is meant"
-    shown: list[str] = []
-    monkeypatch.setattr(QToolTip, "showText", lambda _, text, *rest: shown.append(text))
-    worth.setFocus()
-    qtbot.keyClick(worth, Qt.Key.Key_Return)
-    qtbot.keyClick(worth, Qt.Key.Key_Right)
-    with qtbot.waitSignal(worth.moment_chosen) as chosen:
-        qtbot.keyClick(worth, Qt.Key.Key_Return)
-    assert chosen.args == [10.0]
-    assert [text.splitlines()[1] for text in shown] == ["0:10.0  SERVER_B ▸ Power off"]
-    assert worth.tip(1000, moves[1]).splitlines()[-1] == "point of no return 0:10.0"
+    with qtbot.waitSignal(curve.moment_chosen) as blocker:
+        qtbot.mouseClick(curve, Qt.MouseButton.LeftButton, pos=middle)
+    assert blocker.args is not None
+    assert blocker.args[0] == pytest.approx(20.0, abs=0.1)
+    with qtbot.waitSignal(curve.moment_chosen) as blocker:
+        qtbot.mouseClick(curve, Qt.MouseButton.LeftButton, pos=curve.point(1000, 0.0).toPoint())
+    assert blocker.args == [10.0], "near an act it is meant"
+    tooltips: list[str] = []
+    monkeypatch.setattr(QToolTip, "showText", lambda _, text, *args: tooltips.append(text))
+    curve.setFocus()
+    qtbot.keyClick(curve, Qt.Key.Key_Return)
+    qtbot.keyClick(curve, Qt.Key.Key_Right)
+    with qtbot.waitSignal(curve.moment_chosen) as blocker:
+        qtbot.keyClick(curve, Qt.Key.Key_Return)
+    assert blocker.args == [10.0]
+    assert [text.splitlines()[1] for text in tooltips] == ["0:10.0  SERVER_B ▸ Power off"]
+    assert curve.tip(1000, moves[1]).splitlines()[-1] == "point of no return 0:10.0"
 
 
 def test_without_a_solution_the_curve_states_its_limits(qtbot: QtBot) -> None:
-    found = Account((RunSegment(0, 1000, WAITING, 10.0, 10.0, "best"),), 100.0, None)
-    assert "No better continuation is known" in read_labels(show_parts(qtbot, found, has_solution=False))
-    assert "No better continuation is known" not in read_labels(show_parts(qtbot, found))
+    account = Account((RunSegment(0, 1000, WAITING, 10.0, 10.0, "best"),), 100.0, None)
+    assert "No better continuation is known" in read_labels(show_parts(qtbot, account, has_solution=False))
+    assert "No better continuation is known" not in read_labels(show_parts(qtbot, account))
 
 
 def test_the_point_of_no_return_is_on_the_timeline(page: Debrief, report: Report) -> None:

@@ -24,14 +24,14 @@ def complete(text: str, position: int) -> Sequence[str]:
 
 @pytest.fixture
 def editor(qtbot: Any) -> SqlEditor:
-    made = SqlEditor(complete)
-    qtbot.addWidget(made)
-    made.resize(400, 200)
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
-    made.setFocus()
-    return made
+    editor = SqlEditor(complete)
+    qtbot.addWidget(editor)
+    editor.resize(400, 200)
+    with qtbot.waitActive(editor):
+        editor.show()
+        editor.activateWindow()
+    editor.setFocus()
+    return editor
 
 
 def select_all(editor: SqlEditor) -> None:
@@ -42,15 +42,15 @@ def select_all(editor: SqlEditor) -> None:
 
 @pytest.mark.parametrize("second", [CTRL, Qt.KeyboardModifier.NoModifier])
 def test_chords_comment_and_uncomment_lines(qtbot: Any, editor: SqlEditor, second: Any) -> None:
-    said: list[str] = []
-    editor.message_ready.connect(said.append)
+    messages: list[str] = []
+    editor.message_ready.connect(messages.append)
     editor.setPlainText("USE Sales\n\n  SELECT 1")
     select_all(editor)
     qtbot.keyClick(editor, Key.Key_K, CTRL)
-    assert "Ctrl+K" in said[-1]
+    assert "Ctrl+K" in messages[-1]
     qtbot.keyClick(editor, Key.Key_C, second)
     assert editor.toPlainText() == "--USE Sales\n\n--  SELECT 1"
-    assert said[-1] == ""
+    assert messages[-1] == ""
     qtbot.keyClick(editor, Key.Key_K, CTRL)
     qtbot.keyClick(editor, Key.Key_U, second)
     assert editor.toPlainText() == "USE Sales\n\n  SELECT 1"
@@ -99,7 +99,11 @@ def test_one_undo_removes_a_comment(qtbot: Any, editor: SqlEditor) -> None:
 
 def find_popups() -> list[QListView]:
     """Return the visible lists of completions."""
-    return [one for one in QApplication.allWidgets() if isinstance(one, QListView) and one.isVisible()]
+    return [
+        list_view
+        for list_view in QApplication.allWidgets()
+        if isinstance(list_view, QListView) and list_view.isVisible()
+    ]
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # offscreen has no keyboard to grab

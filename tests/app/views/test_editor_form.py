@@ -68,10 +68,10 @@ class RecordingForm(Form):
 
 @pytest.fixture
 def form(qtbot: Any) -> RecordingForm:
-    made = RecordingForm()
-    qtbot.addWidget(made)
-    made.show_text(TEXT)
-    return made
+    form = RecordingForm()
+    qtbot.addWidget(form)
+    form.show_text(TEXT)
+    return form
 
 
 def list_texts(form: RecordingForm) -> list[str]:
@@ -97,9 +97,9 @@ def type_into(form: RecordingForm, path: tuple[str | int, ...], text: str) -> No
 def choose(form: RecordingForm, path: tuple[str | int, ...], text: str) -> None:
     box = form.page.rows[path].widget
     assert isinstance(box, QComboBox)
-    at = next(at for at in range(box.count()) if box.itemText(at) == text)
-    box.setCurrentIndex(at)
-    box.activated.emit(at)
+    index = next(position for position in range(box.count()) if box.itemText(position) == text)
+    box.setCurrentIndex(index)
+    box.activated.emit(index)
 
 
 def test_title_changes_its_line_only_and_the_comment_stays(form: RecordingForm) -> None:
@@ -254,8 +254,8 @@ def test_section_titles_fit_at_twice_the_text_size(form: RecordingForm, qtbot: A
     font.setPointSizeF(2 * font.pointSizeF())
     form.setFont(font)
     widest = max(
-        form.sections.fontMetrics().horizontalAdvance(form.sections.item(at).text())
-        for at in range(form.sections.count())
+        form.sections.fontMetrics().horizontalAdvance(form.sections.item(index).text())
+        for index in range(form.sections.count())
     )
     assert form.sections.viewport().width() >= widest
 
@@ -268,16 +268,16 @@ def test_fields_move_below_their_labels_without_room(form: RecordingForm, qtbot:
     form.setFont(font)
     form.resize(1, 500)  # the minimum width
     row = form.page.rows["level",]
-    inside = form.page.widget()
-    assert inside is not None
-    layout = inside.findChild(QFormLayout)
+    page_widget = form.page.widget()
+    assert page_widget is not None
+    layout = page_widget.findChild(QFormLayout)
     assert layout is not None
     label = layout.labelForField(row.widget)
     qtbot.waitUntil(lambda: row.widget.y() > label.geometry().bottom())
     page = form.page
-    assert inside.width() == page.viewport().width() + page.horizontalScrollBar().maximum()
-    shown = page.horizontalScrollBarPolicy() != Qt.ScrollBarPolicy.ScrollBarAlwaysOff
-    assert shown, "what is wider than the page cannot be reached"
+    assert page_widget.width() == page.viewport().width() + page.horizontalScrollBar().maximum()
+    has_scroll_bar = page.horizontalScrollBarPolicy() != Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+    assert has_scroll_bar, "what is wider than the page cannot be reached"
 
 
 def test_entry_can_be_added_to_every_list(form: RecordingForm) -> None:
@@ -310,14 +310,14 @@ def test_a_new_entry_uses_unused_names_and_asks_for_its_texts(form: RecordingFor
     ):
         select_section(form, key)
         form.add.click()
-    made = tomllib.loads(list_texts(form)[-1])
-    assert [session["database"] for session in made["session"]] == ["Sales", "DATABASE_1"]
-    assert [hint["goal"] for hint in made["hint"]] == [goal["name"] for goal in made["goal"]]
-    assert [rule["kind"] for rule in made["rubric"]] == ["goals", "diagnosis", "downtime", "prediction"]
-    assert made["rubric"][1]["points"] == 65  # the points that are missing to 100
-    assert made["rubric"][1]["name"] == "Questions answered"
-    assert made["hint"][0]["look"] == "TO WRITE: place to look at, such as a view or a log"
-    named = {path[:1] for path, _ in find_prompts(made)}
+    document = tomllib.loads(list_texts(form)[-1])
+    assert [session["database"] for session in document["session"]] == ["Sales", "DATABASE_1"]
+    assert [hint["goal"] for hint in document["hint"]] == [goal["name"] for goal in document["goal"]]
+    assert [rule["kind"] for rule in document["rubric"]] == ["goals", "diagnosis", "downtime", "prediction"]
+    assert document["rubric"][1]["points"] == 65  # the points that are missing to 100
+    assert document["rubric"][1]["name"] == "Questions answered"
+    assert document["hint"][0]["look"] == "TO WRITE: place to look at, such as a view or a log"
+    named = {path[:1] for path, _ in find_prompts(document)}
     assert {("hint",), ("goal",), ("question",), ("predict",)} <= named
 
 
@@ -332,14 +332,14 @@ def test_a_new_entry_precedes_the_comment_of_the_next(form: RecordingForm) -> No
 
 
 def test_selecting_or_changing_an_entry_is_signaled(form: RecordingForm) -> None:
-    told: list[Any] = []
-    form.chosen.connect(told.append)
+    choices: list[Any] = []
+    form.chosen.connect(choices.append)
     select_section(form, "server")
     form.entries.setCurrentRow(1)
     type_into(form, ("server", 1, "name"), "SERVER_C")
-    assert told == [("server", 0), ("server", 1), ("server", 1, "name")]
+    assert choices == [("server", 0), ("server", 1), ("server", 1, "name")]
     form.show_path(("database", 0))  # another view has selected it
-    assert len(told) == 3
+    assert len(choices) == 3
     assert form.page.path_of(form.page.rows["database", 0, "name"].widget) == ("database", 0, "name")
 
 
@@ -509,7 +509,7 @@ def test_actions_that_cost_points_are_added_and_removed(form: RecordingForm, qtb
     assert [price["price"] for price in prices] == [5, 10]
     assert prices[0]["when"] == 'ran "SET PARTNER OFF"'
     click_inside(form, "Remove Actions that cost points: 1")
-    assert [each["price"] for each in tomllib.loads(list_texts(form)[-1])["rubric"][0]["price"]] == [10]
+    assert [price["price"] for price in tomllib.loads(list_texts(form)[-1])["rubric"][0]["price"]] == [10]
     click_inside(form, "Remove Actions that cost points: 1")
     assert tomllib.loads(list_texts(form)[-1]) == tomllib.loads(text)
 
@@ -528,9 +528,11 @@ def test_expectations_of_a_prediction_are_edited_in_the_form(form: RecordingForm
 
 
 def click_inside(form: RecordingForm, name: str) -> None:
-    inside = form.page.widget()
-    assert inside is not None
-    (button,) = (each for each in inside.findChildren(QPushButton) if each.accessibleName() == name)
+    page_widget = form.page.widget()
+    assert page_widget is not None
+    (button,) = (
+        button for button in page_widget.findChildren(QPushButton) if button.accessibleName() == name
+    )
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
@@ -575,7 +577,7 @@ def test_existing_names_are_offered_and_others_accepted(form: RecordingForm) -> 
     form.add.click()
     box = form.page.rows["session", 0, "witness"].widget
     assert isinstance(box, QComboBox)
-    assert [box.itemText(at) for at in range(box.count())] == ["SERVER_A", "SERVER_B"]
+    assert [box.itemText(index) for index in range(box.count())] == ["SERVER_A", "SERVER_B"]
     line = box.lineEdit()
     assert line is not None
     line.setText("SERVER_B")
@@ -622,7 +624,7 @@ def test_at_twice_the_text_size_sections_move_above_and_the_page_fits(
     qtbot.waitUntil(lambda: form.page.horizontalScrollBar().maximum() == 0)
     assert form.section_choice.isVisible()
     assert not form.sections.isVisible()
-    row = next(at for at, section in enumerate(sections()) if section.key == "predict")
+    row = next(index for index, section in enumerate(sections()) if section.key == "predict")
     form.section_choice.setCurrentIndex(row)
     form.section_choice.activated.emit(row)
     assert form.section.key == "predict"
@@ -663,8 +665,8 @@ def test_every_shipped_scenario_is_shown_without_a_problem(
         read = tomllib.loads(text)
         form.show_text(text)
         assert form.problem.isHidden(), name
-        for at, section in enumerate(sections()):
-            form.sections.setCurrentRow(at)
+        for index, section in enumerate(sections()):
+            form.sections.setCurrentRow(index)
             assert all(row.widget.accessibleName() for row in form.page.rows.values())
             count = len(read.get(section.key, ())) if section.many else 0
             assert form.entries.count() == count or not section.many, (name, section.key)

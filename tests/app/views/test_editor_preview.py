@@ -23,8 +23,8 @@ why = "Two for each database and one."
 @pytest.mark.qt_log_ignore("QFont::setPixelSize")  # from a heading without a window
 def test_choices_that_look_like_markup_are_shown_as_text() -> None:
     scenario = load_scenario(scenario_files.find("lab").text + QUESTION, "lab.toml")
-    shown = QTextDocument()
-    shown.setMarkdown(build_appendix(scenario, EXAM))
-    lines = [line.strip() for line in shown.toPlainText().splitlines()]
+    document = QTextDocument()
+    document.setMarkdown(build_appendix(scenario, EXAM))
+    lines = [line.strip() for line in document.toPlainText().splitlines()]
     for choice in ("201.", "501.", "100, one for each database.", "- *none* of <b>these</b>"):
         assert choice in lines

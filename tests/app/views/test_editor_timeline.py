@@ -107,9 +107,9 @@ def changed_lines(old_text: str, new_text: str) -> list[tuple[str, str]]:
 
 
 def entry_at(text: str, *path: str | int) -> TimelineEntry:
-    found = read_plan(text).find_entry(path)
-    assert found is not None
-    return found
+    entry = read_plan(text).find_entry(path)
+    assert entry is not None
+    return entry
 
 
 # --- reading, without Qt ------------------------------------------------------------------------------------
@@ -172,12 +172,12 @@ def test_names_are_offered_by_kind() -> None:
 
 
 def test_an_entry_is_described_in_words() -> None:
-    said = [describe_entry(entry) for entry in read_plan(TEXT).entries]
-    assert said[0] == "At 0:30: hang SERVER_B"
-    assert said[2] == "Between 4:00 and 5:00: cut SERVER_A SERVER_B"
-    assert said[3] == "When Sales serves on SERVER_B, 10 s later: power-on SERVER_A"
-    assert said[4] == "Solution 1, at 1:35: sql SERVER_B SELECT 1"
-    assert said[6] == "Solution 3, when Sales is SYNCHRONIZED, 10 s later: note done"
+    descriptions = [describe_entry(entry) for entry in read_plan(TEXT).entries]
+    assert descriptions[0] == "At 0:30: hang SERVER_B"
+    assert descriptions[2] == "Between 4:00 and 5:00: cut SERVER_A SERVER_B"
+    assert descriptions[3] == "When Sales serves on SERVER_B, 10 s later: power-on SERVER_A"
+    assert descriptions[4] == "Solution 1, at 1:35: sql SERVER_B SELECT 1"
+    assert descriptions[6] == "Solution 3, when Sales is SYNCHRONIZED, 10 s later: note done"
 
 
 @pytest.mark.parametrize(
@@ -199,9 +199,9 @@ def test_an_entry_is_described_in_words() -> None:
     ],
 )
 def test_a_time_keeps_its_notation(t_s: float, template: Any, expected: Any) -> None:
-    made = format_time(t_s, template)
-    assert made == expected
-    assert type(made) is type(expected)
+    formatted_time = format_time(t_s, template)
+    assert formatted_time == expected
+    assert type(formatted_time) is type(expected)
 
 
 def test_moving_an_entry_changes_one_line_and_keeps_its_comment() -> None:
@@ -248,20 +248,20 @@ def test_a_coarse_axis_snaps_to_five_seconds() -> None:
 
 def test_colliding_labels_are_stacked_in_rows() -> None:
     scale = Scale(0.0, 1000.0, 1000.0)
-    made = layout_faults([(100, 100), (150, 150), (400, 400), (990, 990)], [100, 100, 100, 100], scale)
-    assert [placed.row for placed in made] == [0, 1, 0, 0]
-    assert made[3].label + made[3].label_width < made[3].start  # no room to the right
+    bars = layout_faults([(100, 100), (150, 150), (400, 400), (990, 990)], [100, 100, 100, 100], scale)
+    assert [bar.row for bar in bars] == [0, 1, 0, 0]
+    assert bars[3].label + bars[3].label_width < bars[3].start  # no room to the right
 
 
 def test_a_wide_window_contains_its_label() -> None:
-    (placed,) = layout_faults([(100, 400)], [100], Scale(0.0, 1000.0, 1000.0))
-    assert placed.start < placed.label
-    assert placed.label + placed.label_width < placed.end
+    (bar,) = layout_faults([(100, 400)], [100], Scale(0.0, 1000.0, 1000.0))
+    assert bar.start < bar.label
+    assert bar.label + bar.label_width < bar.end
 
 
 def test_grip_distinguishes_ends_from_the_middle() -> None:
-    (placed,) = layout_faults([(100, 200)], [300], Scale(0.0, 1000.0, 1000.0))
-    assert [find_grip(placed, x) for x in (80, 98, 103, 150, 198, 203, 400, 900)] == [
+    (bar,) = layout_faults([(100, 200)], [300], Scale(0.0, 1000.0, 1000.0))
+    assert [find_grip(bar, x) for x in (80, 98, 103, 150, 198, 203, 400, 900)] == [
         None,
         START,
         START,
@@ -326,12 +326,12 @@ class ViewListener:
 
 @pytest.fixture
 def view(qtbot: Any) -> TimelineView:
-    made = TimelineView()
-    qtbot.addWidget(made)
-    made.resize(1400, 500)
-    made.show_text(TEXT)
-    made.show()
-    return made
+    view = TimelineView()
+    qtbot.addWidget(view)
+    view.resize(1400, 500)
+    view.show_text(TEXT)
+    view.show()
+    return view
 
 
 @pytest.fixture
@@ -488,10 +488,10 @@ def test_delete_removes_the_selected_fault_and_selects_the_next(
     view.list.setCurrentRow(1)
     QTest.keyClick(view.list, Key.Key_Delete)
     (text,) = listener.texts
-    gone = (
+    entry_text = (
         '[[timeline]]\nat = "2min"   # the second minute\ndo = "power-off SERVER_A"\nnote = "The plug."\n\n'
     )
-    assert gone in TEXT
+    assert entry_text in TEXT
     assert read_plan(text).faults == tuple(
         TimelineEntry(
             ("timeline", int(e.path[1]) - (int(e.path[1]) > 0)), e.kind, e.act, e.spot, e.when, e.note, e.sure
@@ -499,7 +499,7 @@ def test_delete_removes_the_selected_fault_and_selects_the_next(
         for e in read_plan(TEXT).faults
         if e.path != ("timeline", 0)
     )
-    assert set(TEXT.splitlines()) - set(text.splitlines()) <= {*gone.splitlines(), "# A window"}
+    assert set(TEXT.splitlines()) - set(text.splitlines()) <= {*entry_text.splitlines(), "# A window"}
     assert view.list.currentItem().text() == "Between 4:00 and 5:00: cut SERVER_A SERVER_B"
     for _ in range(3):
         QTest.keyClick(view.list, Key.Key_Delete)
@@ -586,8 +586,8 @@ def test_the_menu_matches_the_keys(qtbot: Any, view: TimelineView, listener: Vie
 
 def test_a_right_click_requests_the_menu_of_the_entry(qtbot: Any, view: TimelineView) -> None:
     view.canvas.menu_wanted.disconnect()
-    at = point(view, 120.0, "timeline", 0)
-    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, view.canvas.mapToGlobal(at))
+    position = point(view, 120.0, "timeline", 0)
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, position, view.canvas.mapToGlobal(position))
     with qtbot.waitSignal(view.canvas.menu_wanted) as wanted:
         view.canvas.contextMenuEvent(event)
     assert wanted.args is not None
@@ -617,8 +617,8 @@ def test_insert_adds_a_fault_at_the_cursor(view: TimelineView, listener: ViewLis
     view.adding.note.setText("The carrier.")
     QTest.keyClick(view.adding.note, Key.Key_Return)
     (text,) = listener.texts
-    added = f'[[timeline]]\nat = "{at_s:.0f}s"\ndo = "degrade SERVER_A SERVER_B rtt_ms=60"\nnote = "The carrier."\n\n'
-    assert text.replace(added, "") == TEXT
+    entry = f'[[timeline]]\nat = "{at_s:.0f}s"\ndo = "degrade SERVER_A SERVER_B rtt_ms=60"\nnote = "The carrier."\n\n'
+    assert text.replace(entry, "") == TEXT
     assert listener.paths == [("timeline", 4)]
     assert view.list.isVisible()
     assert "degrade" in view.list.currentItem().text()
@@ -659,8 +659,8 @@ def test_faults_with_a_window_or_a_condition_are_added(view: TimelineView, liste
     view.adding.after.setText("10s")
     choose_verb(view, "sql", "SERVER_A", "SELECT 1")
     view.adding.add.click()
-    added = '[[timeline]]\nwhen = "Sales is SUSPENDED"\nafter = "10s"\ndo = "sql SERVER_A SELECT 1"\n'
-    assert added in listener.texts[-1]
+    entry_text = '[[timeline]]\nwhen = "Sales is SUSPENDED"\nafter = "10s"\ndo = "sql SERVER_A SELECT 1"\n'
+    assert entry_text in listener.texts[-1]
     assert len(listener.texts) == 2
 
 
@@ -762,11 +762,11 @@ def test_the_selected_entry_is_kept_while_it_exists(view: TimelineView, listener
 
 
 def test_zoom_keeps_the_position_under_the_pointer(view: TimelineView) -> None:
-    whole = view.canvas.width()
+    full_width = view.canvas.width()
     QTest.keyClick(view.canvas, Key.Key_Plus)
-    assert view.canvas.width() == pytest.approx(whole * 1.5, abs=2)
+    assert view.canvas.width() == pytest.approx(full_width * 1.5, abs=2)
     QTest.keyClick(view.canvas, Key.Key_0)
-    assert view.canvas.width() == whole
+    assert view.canvas.width() == full_width
     viewport = view.area.viewport()
     pos = QPointF(1000.0, 60.0)
     before = view.canvas.scale.time_at(pos.x())
@@ -781,9 +781,9 @@ def test_zoom_keeps_the_position_under_the_pointer(view: TimelineView) -> None:
         False,
     )
     view.area.wheelEvent(wheel)
-    assert view.canvas.width() > whole
-    after = view.canvas.scale.time_at(pos.x() + view.area.horizontalScrollBar().value())
-    assert after == pytest.approx(before, abs=4.0)
+    assert view.canvas.width() > full_width
+    time_after = view.canvas.scale.time_at(pos.x() + view.area.horizontalScrollBar().value())
+    assert time_after == pytest.approx(before, abs=4.0)
 
 
 def test_entries_without_a_time_stay_visible_while_scrolling(
@@ -804,8 +804,8 @@ def test_selecting_in_the_list_scrolls_the_axis(view: TimelineView) -> None:
     view.list.setCurrentRow(2)
     box = view.canvas.box_of(("timeline", 1))
     assert box is not None
-    seen = view.area.horizontalScrollBar().value()
-    assert seen <= box.center().x() <= seen + view.area.viewport().width()
+    scroll_value = view.area.horizontalScrollBar().value()
+    assert scroll_value <= box.center().x() <= scroll_value + view.area.viewport().width()
 
 
 def test_the_axis_height_follows_its_lanes_until_changed(view: TimelineView) -> None:
@@ -816,9 +816,9 @@ def test_the_axis_height_follows_its_lanes_until_changed(view: TimelineView) -> 
     assert view.body.sizes()[0] > before
     view.body.splitterMoved.emit(200, 1)
     view.body.setSizes([200, 250])
-    held = view.body.sizes()
+    sizes = view.body.sizes()
     view.show_text(TEXT)
-    assert view.body.sizes() == held
+    assert view.body.sizes() == sizes
 
 
 def test_a_zoomed_axis_is_dragged_by_seconds(view: TimelineView, listener: ViewListener) -> None:
@@ -830,8 +830,8 @@ def test_a_zoomed_axis_is_dragged_by_seconds(view: TimelineView, listener: ViewL
 def test_every_entry_has_an_accessible_name(view: TimelineView) -> None:
     assert view.canvas.accessibleName()
     assert view.list.accessibleName()
-    said = view.list.item(1).data(Qt.ItemDataRole.AccessibleTextRole)
-    assert said == "At 2:00: power-off SERVER_A. The plug."
+    accessible_text = view.list.item(1).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert accessible_text == "At 2:00: power-off SERVER_A. The plug."
     view.list.setCurrentRow(1)
     assert view.canvas.accessibleDescription() == "At 2:00: power-off SERVER_A"
     view.begin_adding(10.0)

@@ -82,9 +82,9 @@ def list_names(kind: str) -> list[str]:
 def test_a_condition_is_completed_word_by_word(
     prefix: str, expected: list[str], unexpected: list[str]
 ) -> None:
-    found = complete_condition(prefix, list_names)
-    assert set(expected) <= set(found), found
-    assert not set(unexpected) & set(found), found
+    proposals = complete_condition(prefix, list_names)
+    assert set(expected) <= set(proposals), proposals
+    assert not set(unexpected) & set(proposals), proposals
 
 
 def is_valid_prefix(text: str) -> bool:
@@ -97,7 +97,7 @@ def is_valid_prefix(text: str) -> bool:
 
 def test_completion_never_offers_an_invalid_word() -> None:
     """With an offered word, the condition stays valid or can still be completed to a valid one."""
-    chance, seen = random.Random(7), set()
+    chance, seen_texts = random.Random(7), set()
     for _ in range(60):
         before = ""
         for _ in range(chance.randrange(2, 14)):
@@ -109,12 +109,12 @@ def test_completion_never_offers_an_invalid_word() -> None:
                 word = {"n": '"SET PARTNER OFF"', "d": '"SET PARTNER OFF"', "r": "1418"}[before.rstrip()[-1]]
             else:
                 word = chance.choice(words if chance.random() < 0.5 else filled)
-            made = before + word
-            assert is_valid_prefix(made), made
-            seen.add(word)
+            completed_text = before + word
+            assert is_valid_prefix(completed_text), completed_text
+            seen_texts.add(word)
             closed = ")" if before.endswith("(") and word != ")" else ""
-            before = made if word.endswith("(") else f"{made}{closed} "
-    assert len(seen) > 30
+            before = completed_text if word.endswith("(") else f"{completed_text}{closed} "
+    assert len(seen_texts) > 30
     assert set(complete_condition("Sales is ", list_names)) == {*facts.DATABASE_WORDS, "not"}
 
 
@@ -148,14 +148,14 @@ def test_text_and_form_offer_the_same_words(line: str, completion: str) -> None:
 
 @pytest.fixture
 def form(qtbot: Any) -> Form:
-    made = Form()
-    qtbot.addWidget(made)
-    made.resize(700, 600)
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
-    made.show_text(TEXT)
-    return made
+    form = Form()
+    qtbot.addWidget(form)
+    form.resize(700, 600)
+    with qtbot.waitActive(form):
+        form.show()
+        form.activateWindow()
+    form.show_text(TEXT)
+    return form
 
 
 def field(form: Form, *path: str | int) -> QWidget:
@@ -165,8 +165,8 @@ def field(form: Form, *path: str | int) -> QWidget:
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin cannot grab the keyboard
 def test_actions_and_conditions_are_completed_in_the_form(form: Form) -> None:
-    written: list[str] = []
-    form.text_changed.connect(written.append)
+    texts: list[str] = []
+    form.text_changed.connect(texts.append)
     act = field(form, "timeline", 0, "do")
     assert isinstance(act, TextArea)
     act.selectAll()
@@ -181,39 +181,39 @@ def test_actions_and_conditions_are_completed_in_the_form(form: Form) -> None:
     assert not popup.isVisible()
 
     form.finish()
-    when = field(form, "goal", 0, "when")
-    assert isinstance(when, CompletingLine)
-    assert 'do = "+5 pull-cable SERVER_B"' in written[-1]
-    count = len(written)
-    when.setCursorPosition(len("Sales"))
-    QTest.keyClicks(when, " on SERVER_B is MI")
-    popup = when.completion.popup
+    when_field = field(form, "goal", 0, "when")
+    assert isinstance(when_field, CompletingLine)
+    assert 'do = "+5 pull-cable SERVER_B"' in texts[-1]
+    count = len(texts)
+    when_field.setCursorPosition(len("Sales"))
+    QTest.keyClicks(when_field, " on SERVER_B is MI")
+    popup = when_field.completion.popup
     assert popup.isVisible()
     QTest.keyClick(popup, Qt.Key.Key_Return)  # in the middle of the text: the rest stays
-    assert when.text() == "Sales on SERVER_B is MIRROR serves"
-    assert len(written) == count
-    QTest.keyClicks(when, " and ")
+    assert when_field.text() == "Sales on SERVER_B is MIRROR serves"
+    assert len(texts) == count
+    QTest.keyClicks(when_field, " and ")
     assert popup.isVisible()
     QTest.keyClick(popup, Qt.Key.Key_Escape)
     assert not popup.isVisible()
-    assert when.hasFocus()
-    QTest.keyClick(when, Qt.Key.Key_Space, Qt.KeyboardModifier.ControlModifier)
+    assert when_field.hasFocus()
+    QTest.keyClick(when_field, Qt.Key.Key_Space, Qt.KeyboardModifier.ControlModifier)
     assert popup.isVisible()
     popup.hide()
-    when.setText("Sales is SYNCHRONIZED")
-    QTest.keyClick(when, Qt.Key.Key_Return)
-    assert 'when = "Sales is SYNCHRONIZED"' in written[-1]
+    when_field.setText("Sales is SYNCHRONIZED")
+    QTest.keyClick(when_field, Qt.Key.Key_Return)
+    assert 'when = "Sales is SYNCHRONIZED"' in texts[-1]
 
 
 def test_a_placeholder_text_is_replaced_wherever_clicked(form: Form, qtbot: Any) -> None:
     for key in ("look", "text"):
         form.show_path(("hint",) if key == "look" else ("goal",))
         form.add.click()
-        at = form.entries.currentRow()
-        line = field(form, form.section.key, at, key)
+        row = form.entries.currentRow()
+        line = field(form, form.section.key, row, key)
         form.sections.setFocus()
-        seen = line.viewport() if isinstance(line, TextArea) else line
-        qtbot.mouseClick(seen, Qt.MouseButton.LeftButton)
+        target_widget = line.viewport() if isinstance(line, TextArea) else line
+        qtbot.mouseClick(target_widget, Qt.MouseButton.LeftButton)
         QTest.qWait(0)
         QTest.keyClicks(line, "Now")
         assert (line.toPlainText() if isinstance(line, TextArea) else line.property("text")) == "Now"

@@ -196,9 +196,9 @@ def test_a_double_click_goes_to_the_moment(qtbot: Any, run: Any) -> None:
     view = build_view(qtbot, EventsList, run)
     place = view.table.visualRect(view.model.index(0, 4)).center()
     qtbot.mouseClick(view.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    with qtbot.waitSignal(view.time_selected) as chosen:
+    with qtbot.waitSignal(view.time_selected) as blocker:
         qtbot.mouseDClick(view.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert chosen.args == [41.25]
+    assert blocker.args == [41.25]
 
 
 def test_a_new_drill_has_its_own_servers_and_rows(qtbot: Any, run: Any, world: Any) -> None:

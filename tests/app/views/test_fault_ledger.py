@@ -42,14 +42,14 @@ def drill() -> Drill:
 
 @pytest.fixture
 def ledger(qtbot: Any, drill: Drill) -> Ledger:
-    made = Ledger()
-    qtbot.addWidget(made)
-    made.resize(900, 200)
-    made.show_drill(drill)
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
-    return made
+    ledger = Ledger()
+    qtbot.addWidget(ledger)
+    ledger.resize(900, 200)
+    ledger.show_drill(drill)
+    with qtbot.waitActive(ledger):
+        ledger.show()
+        ledger.activateWindow()
+    return ledger
 
 
 def happens(ledger: Ledger, drill: Drill, *lines: str, then_s: float = 0.01) -> None:
@@ -149,13 +149,13 @@ FAULTS = (
 
 def test_no_fault_is_omitted() -> None:
     of_clusters = ("node", "role", "resource", "cluster")  # the lab has no cluster
-    there = {
+    fault_verbs = {
         v.name
         for v in VERBS.values()
         if v.group == "fault" and v.kinds[:1] not in [(k,) for k in of_clusters]
     }
     # the lab has no certificate
-    assert there - {line.split()[0] for line in FAULTS} == {"expire-certificate"}
+    assert fault_verbs - {line.split()[0] for line in FAULTS} == {"expire-certificate"}
 
 
 @pytest.mark.parametrize("line", FAULTS)

@@ -24,12 +24,12 @@ FIRST, SECOND = list(SECTIONS)[:2]
 
 
 def row(id: str, section: str = FIRST, **changes: Any) -> FigureRow:
-    known: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "id": id, "section": section, "source": "A paper (2006), table 2a", "what": "transactions / sec",
         "published": 241.0, "ours": 240.9, "unit": "1/s", "kind": FigureClass.CALIBRATED, "verdict": "pass",
         "error_percent": -0.04,
     }  # fmt: skip
-    return FigureRow(**(known | changes))
+    return FigureRow(**(fields | changes))
 
 
 GOOD = row("T2a.tps.NONE")
@@ -55,7 +55,7 @@ def build_steps(*results: StepResult) -> Callable[[], tuple[FidelityStep, ...]]:
     def step(number: int, result: StepResult) -> FidelityStep:
         return FidelityStep(f"step {number}", lambda: result)
 
-    return lambda: tuple(step(number, each) for number, each in enumerate(results))
+    return lambda: tuple(step(number, result) for number, result in enumerate(results))
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def page(open_page: Callable[..., FidelityView]) -> FidelityView:
 
 
 def list_row_ids(page: FidelityView) -> list[str]:
-    return [each.id for each in page.select_rows()]
+    return [row.id for row in page.select_rows()]
 
 
 def read_page(page: FidelityView) -> str:
@@ -169,15 +169,15 @@ def test_figures_follow_the_papers_order_and_are_drawn(page: FidelityView) -> No
 
 
 def test_stopping_keeps_the_rest_for_later(qtbot: Any) -> None:
-    done: list[int] = []
+    calls: list[int] = []
 
     def run_first_step() -> StepResult:
-        done.append(1)
+        calls.append(1)
         QThread.currentThread().requestInterruption()
         return StepResult(rows=(GOOD,))
 
     def second() -> StepResult:
-        done.append(2)
+        calls.append(2)
         return StepResult(rows=(WORDS,))
 
     page: FidelityView = FidelityView(
@@ -186,24 +186,24 @@ def test_stopping_keeps_the_rest_for_later(qtbot: Any) -> None:
     qtbot.addWidget(page)
     with qtbot.waitSignal(page.work.finished):
         page.show()
-    assert done == [1]
+    assert calls == [1]
     assert not page.work.complete
     assert "Stopped" in page.summary.text()
     page.hide()
     with qtbot.waitSignal(page.work.finished):
         page.show()
-    assert done == [1, 2]
+    assert calls == [1, 2]
     assert page.work.complete
     assert list_row_ids(page) == [GOOD.id, WORDS.id]
 
 
 def test_closing_waits_for_the_current_step(qtbot: Any) -> None:
-    ended: list[bool] = []
+    results: list[bool] = []
 
     def run_until_interrupted() -> StepResult:
         while not QThread.currentThread().isInterruptionRequested():
             QThread.yieldCurrentThread()
-        ended.append(True)
+        results.append(True)
         return StepResult()
 
     page = FidelityView(
@@ -213,7 +213,7 @@ def test_closing_waits_for_the_current_step(qtbot: Any) -> None:
     with qtbot.waitSignal(page.work.began):
         page.show()
     page.close()
-    assert ended == [True]
+    assert results == [True]
     assert not page.work.isRunning()
 
 
@@ -225,10 +225,10 @@ def test_steps_cover_all_sections_and_figures_failovers_last() -> None:
 
 
 def test_a_real_section_includes_its_reasons() -> None:
-    (step,) = [each for each in steps() if each.name == "Bandwidth"]
+    (step,) = [step for step in steps() if step.name == "Bandwidth"]
     rows = step.do().rows
-    assert {each.section for each in rows} == {"Bandwidth"}
-    assert all(each.reason for each in rows if each.verdict == "fail")
+    assert {row.section for row in rows} == {"Bandwidth"}
+    assert all(row.reason for row in rows if row.verdict == "fail")
     work = FidelityWorker((step,))
     work.run()
     assert work.complete
@@ -253,19 +253,19 @@ def test_figures_are_drawn_for_the_papers_of_the_given_rows() -> None:
         for cause in ("manual", "power-off")
         for load in ("idle", "loaded")
     ]
-    many = [
+    many_rows = [
         row(f"MANY.{n}.{name}", published=n, ours=1.5 * n)
         for n in (20, 100)
         for name in ("tps", "cpu", "mirror-cpu")
     ]
-    made = figures_of([GOOD, BAD, WORDS, *failovers, *many])
-    errors = {line.name: line for line in made["All errors"].panels[0].lines}
+    figures = figures_of([GOOD, BAD, WORDS, *failovers, *many_rows])
+    errors = {line.name: line for line in figures["All errors"].panels[0].lines}
     assert errors["predicted"].y == (27.7,)
     assert errors["predicted"].x == (2.0,)
-    table = made["Table 6"]
+    table = figures["Table 6"]
     assert table.categories == ("manual", "power-off")
     assert [line.spread for line in table.panels[0].lines if not line.measured] == [((2.5, 3.5),) * 2] * 2
-    ours, published = made["Many databases"].panels[0].lines
+    ours, published = figures["Many databases"].panels[0].lines
     assert (ours.x, ours.y, published.y) == ((20.0, 100.0), (30.0, 150.0), (20.0, 100.0))
     assert figures_of([WORDS]) == {}
 
@@ -280,13 +280,13 @@ def test_the_report_follows_a_theme_change(page: FidelityView, qapp: Any) -> Non
 
 def test_the_texts_of_the_comparison_are_translated() -> None:
     """The titles of sections and the texts of the quickly drawn figures are in the table of translations."""
-    shown = set(SECTIONS)
+    shown_texts = set(SECTIONS)
     for name in ("Figure 6", "Figure 8", "Figure 11", "Compression, OFF"):
         figure = FIGURES[name]()
-        shown |= {figure.conclusion, *figure.categories} | ({figure.x_title} - {""})
+        shown_texts |= {figure.conclusion, *figure.categories} | ({figure.x_title} - {""})
         for panel in figure.panels:
-            shown |= {panel.title, *(line.name for line in panel.lines if not line.measured)}
-    assert shown <= KNOWN
+            shown_texts |= {panel.title, *(line.name for line in panel.lines if not line.measured)}
+    assert shown_texts <= KNOWN
 
 
 def test_the_current_step_is_named_in_german() -> None:

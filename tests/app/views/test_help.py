@@ -64,26 +64,26 @@ def test_every_panel_has_a_help_page() -> None:
 
 def test_the_german_table_of_states_has_the_rows_of_the_engine(german: None) -> None:
     """The English table comes from the engine; each cause must have the same German word in every row."""
-    there = _rows(text_of("mirroring_states"))
+    rows = _rows(text_of("mirroring_states"))
     language.use(language.ENGLISH)
     original = _rows(text_of("mirroring_states"))
     assert len(original) > 10
-    assert [(old, new) for old, _, new in there] == [(old, new) for old, _, new in original]
+    assert [(old, new) for old, _, new in rows] == [(old, new) for old, _, new in original]
     words: dict[str, set[str]] = {}
-    for (_, ours, _), (_, theirs, _) in zip(original, there, strict=True):
+    for (_, ours, _), (_, theirs, _) in zip(original, rows, strict=True):
         for cause, translated in zip(ours.split(", "), theirs.split(", "), strict=True):
             words.setdefault(cause, set()).add(translated)
     assert [cause for cause, translated in words.items() if len(translated) > 1 or cause in translated] == []
 
 
 def test_the_table_of_states_fits_the_screen_and_the_contents_are_complete(qtbot: Any, german: None) -> None:
-    shown = Help()
-    qtbot.addWidget(shown)
-    shown.show_page("mirroring_states")
-    shown.show()
-    assert "|" not in child(shown, Prose).toPlainText()
-    assert "DISCONNECTED" in child(shown, Prose).toPlainText()
-    assert child(shown, QListWidget).horizontalScrollBar().maximum() == 0
+    help_view = Help()
+    qtbot.addWidget(help_view)
+    help_view.show_page("mirroring_states")
+    help_view.show()
+    assert "|" not in child(help_view, Prose).toPlainText()
+    assert "DISCONNECTED" in child(help_view, Prose).toPlainText()
+    assert child(help_view, QListWidget).horizontalScrollBar().maximum() == 0
 
 
 def _rows(page: str) -> list[tuple[str, str, str]]:
@@ -91,13 +91,15 @@ def _rows(page: str) -> list[tuple[str, str, str]]:
 
 
 def test_the_help_window_is_german_in_german(qtbot: Any, german: None) -> None:
-    shown = Help()
-    qtbot.addWidget(shown)
+    help_view = Help()
+    qtbot.addWidget(help_view)
     assert (
-        child(shown, QListWidget).item(PAGES.index("console")).text() == title_of("console") == "SQL-Fenster"
+        child(help_view, QListWidget).item(PAGES.index("console")).text()
+        == title_of("console")
+        == "SQL-Fenster"
     )
-    shown.show_page("monitor")
-    assert "Datenbankspiegelungs-Monitor" in child(shown, Prose).toPlainText()
+    help_view.show_page("monitor")
+    assert "Datenbankspiegelungs-Monitor" in child(help_view, Prose).toPlainText()
 
 
 def test_examples_of_the_editor_page_are_valid() -> None:

@@ -23,11 +23,11 @@ def test_drill_titles_are_complete_at_any_width(qtbot: Any) -> None:
         ]
     )
     table = child(page, TableView)
-    header, needed = table.horizontalHeader(), table.sizeHintForColumn(TITLE)
+    header, needed_width = table.horizontalHeader(), table.sizeHintForColumn(TITLE)
     modes = (header.ResizeMode.ResizeToContents, header.ResizeMode.Stretch)
     for width, mode in zip(
-        (2 * needed, 20 * needed), modes, strict=True
+        (2 * needed_width, 20 * needed_width), modes, strict=True
     ):  # too narrow for all columns; wide enough
         page.setFixedWidth(width)
         qtbot.waitUntil(lambda mode=mode: header.sectionResizeMode(TITLE) is mode)
-        assert table.columnWidth(TITLE) >= needed
+        assert table.columnWidth(TITLE) >= needed_width

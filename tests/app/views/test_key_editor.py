@@ -18,12 +18,12 @@ Key = Qt.Key
 
 @pytest.fixture
 def editor(qtbot: Any) -> KeyEditor:
-    made = KeyEditor()
-    qtbot.addWidget(made)
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
-    return made
+    editor = KeyEditor()
+    qtbot.addWidget(editor)
+    with qtbot.waitActive(editor):
+        editor.show()
+        editor.activateWindow()
+    return editor
 
 
 def choose(qtbot: Any, editor: KeyEditor, name: str) -> None:
@@ -49,10 +49,10 @@ def test_a_free_key_is_set_and_reported(qtbot: Any, editor: KeyEditor) -> None:
     assert "No other command" in editor.warning.text()
     click(qtbot, editor.set_button)
     assert editor.changes == {"time.step": ("Ctrl+F12",)}
-    with qtbot.waitSignal(editor.chosen) as told:
+    with qtbot.waitSignal(editor.chosen) as blocker:
         box = require(editor.findChild(QDialogButtonBox))
         click(qtbot, box.button(QDialogButtonBox.StandardButton.Ok))
-    assert told.args == [keys.SSMS, {"time.step": ("Ctrl+F12",)}]
+    assert blocker.args == [keys.SSMS, {"time.step": ("Ctrl+F12",)}]
 
 
 def test_a_used_key_warns_and_is_taken_over(qtbot: Any, editor: KeyEditor) -> None:
@@ -114,8 +114,8 @@ def test_another_scheme_and_reset_start_over(qtbot: Any, editor: KeyEditor) -> N
     qtbot.keyClick(editor.scheme, Key.Key_Down)
     assert editor.scheme.currentText() == keys.VS_CODE
     assert editor.changes == {}
-    shown = {row.command.name: row.keys for row in editor.model.rows}
-    assert shown == keys.keys_of(keys.VS_CODE)
+    keys_by_command = {row.command.name: row.keys for row in editor.model.rows}
+    assert keys_by_command == keys.keys_of(keys.VS_CODE)
 
 
 def test_commands_can_be_searched(qtbot: Any, editor: KeyEditor) -> None:
@@ -128,14 +128,14 @@ def test_commands_can_be_searched(qtbot: Any, editor: KeyEditor) -> None:
 
 @pytest.mark.slow
 def test_cancel_reports_nothing(qtbot: Any, editor: KeyEditor) -> None:
-    told: list[object] = []
-    editor.chosen.connect(lambda *args: told.append(args))
+    choices: list[object] = []
+    editor.chosen.connect(lambda *args: choices.append(args))
     choose(qtbot, editor, "time.step")
     press(qtbot, editor, Key.Key_F12)
     click(qtbot, editor.set_button)
     qtbot.keyClick(editor.table, Key.Key_Escape)
     assert editor.isHidden()
-    assert told == []
+    assert choices == []
 
 
 def test_large_text_leaves_room_for_the_pressed_keys(

@@ -24,24 +24,24 @@ from tests.engine.worlds import lab, play
 def monitor(qtbot: Any) -> Monitor:
     """Return a monitor on the lab that applies lines at once."""
     world = lab()
-    made = Monitor()
-    qtbot.addWidget(made)
-    made.lines = []  # type: ignore[attr-defined]
+    monitor = Monitor()
+    qtbot.addWidget(monitor)
+    monitor.lines = []  # type: ignore[attr-defined]
 
     def do(line: str) -> None:
-        made.lines.append(line)  # type: ignore[attr-defined]
+        monitor.lines.append(line)  # type: ignore[attr-defined]
         simulator.apply_input(world, parse_line(line, world.tick))
-        made.add_events(simulator.advance(world, world.tick))
-        made.show_world(world)
+        monitor.add_events(simulator.advance(world, world.tick))
+        monitor.show_world(world)
 
-    made.requested.connect(do)
-    made.resize(640, 340)
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
-    made.world = world  # type: ignore[attr-defined]
-    made.show_drill(Run(world))  # type: ignore[arg-type]
-    return made
+    monitor.requested.connect(do)
+    monitor.resize(640, 340)
+    with qtbot.waitActive(monitor):
+        monitor.show()
+        monitor.activateWindow()
+    monitor.world = world  # type: ignore[attr-defined]
+    monitor.show_drill(Run(world))  # type: ignore[arg-type]
+    return monitor
 
 
 def continue_run(monitor: Any, script: str, until_s: float) -> None:
@@ -87,11 +87,11 @@ def test_the_queue_and_its_send_time_are_shown(monitor: Any) -> None:
     continue_run(monitor, "5 sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", 65.0)
     monitor.refresh()
     row = monitor.world.monitor["SERVER_A", "Sales"][-1]
-    shown = dict(monitor.status.principal.shown_lines)
-    assert shown["Unsent log"] == f"{row.unsent_kb:,.0f} KB"
+    shown_lines = dict(monitor.status.principal.shown_lines)
+    assert shown_lines["Unsent log"] == f"{row.unsent_kb:,.0f} KB"
     assert row.unsent_kb > 30_000
-    assert shown["Time to send log (estimated)"] == "Unknown"
-    assert shown["Oldest unsent transaction"] == "00:01:00"
+    assert shown_lines["Time to send log (estimated)"] == "Unknown"
+    assert shown_lines["Oldest unsent transaction"] == "00:01:00"
     assert partners(monitor)[0][2] == "Suspended"
 
 

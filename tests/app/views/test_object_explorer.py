@@ -55,15 +55,15 @@ def drill() -> Drill:
 
 @pytest.fixture
 def explorer(qtbot: Any, drill: Drill) -> Explorer:
-    made = Explorer()
-    qtbot.addWidget(made)
-    made.resize(300, 600)
-    made.show_drill(drill)
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
-    made.view.setFocus()
-    return made
+    explorer = Explorer()
+    qtbot.addWidget(explorer)
+    explorer.resize(300, 600)
+    explorer.show_drill(drill)
+    with qtbot.waitActive(explorer):
+        explorer.show()
+        explorer.activateWindow()
+    explorer.view.setFocus()
+    return explorer
 
 
 def label(explorer: Explorer, *path: str) -> str | None:
@@ -271,9 +271,9 @@ def test_menu_of_a_server_is_complete(qtbot: Any, explorer: Explorer) -> None:
     assert texts(menu) == ["New query", "Start", "Stop", "Restart", "View SQL Server Log", "Refresh"]
     trigger(menu, "Stop")
     assert explorer.lines == ["stop-service SERVER_B"]
-    with qtbot.waitSignal(explorer.log_wanted) as told:
+    with qtbot.waitSignal(explorer.log_wanted) as blocker:
         trigger(menu, "View SQL Server Log")
-    assert told.args == ["SERVER_B"]
+    assert blocker.args == ["SERVER_B"]
 
 
 def test_menu_of_a_database_is_complete(qtbot: Any, explorer: Explorer) -> None:
@@ -282,9 +282,9 @@ def test_menu_of_a_database_is_complete(qtbot: Any, explorer: Explorer) -> None:
     assert texts(menu) == ["New query", "Script Mirroring as", "Tasks", "Refresh"]
     trigger(menu, "New query")
     assert explorer.queries == [("SERVER_A", "USE [Sales]\nGO\n")]
-    with qtbot.waitSignal(explorer.monitor_wanted) as told:
+    with qtbot.waitSignal(explorer.monitor_wanted) as blocker:
         trigger(menu, "Tasks", "Launch Database Mirroring Monitor…")
-    assert told.args == ["SERVER_A", "Sales"]
+    assert blocker.args == ["SERVER_A", "Sales"]
     trigger(menu, "Script Mirroring as", "PARTNER FAILOVER")
     assert explorer.queries[-1][1] == "USE master\nGO\nALTER DATABASE [Sales] SET PARTNER FAILOVER\nGO\n"
     assert explorer.lines == []  # a script is not executed
@@ -327,7 +327,7 @@ def test_context_menu_opens_by_key(qtbot: Any, qtlog: Any, explorer: Explorer) -
     assert item is not None
     with qtlog.disabled():  # the offscreen plugin cannot raise menus
         explorer.view.customContextMenuRequested.emit(explorer.view.visualRect(item.index()).center())
-        (menu,) = [found for found in explorer.findChildren(QMenu) if found.isVisible()]
+        (menu,) = [menu for menu in explorer.findChildren(QMenu) if menu.isVisible()]
         assert "Tasks" in texts(menu)
         assert explorer.node is not None
         assert explorer.node.path == SALES_A
@@ -337,9 +337,9 @@ def test_context_menu_opens_by_key(qtbot: Any, qtlog: Any, explorer: Explorer) -
 def test_a_log_is_opened_by_enter(qtbot: Any, explorer: Explorer) -> None:
     list_children(explorer, "SERVER_W", "management", "logs")
     go(explorer, "SERVER_W", "management", "logs", "log:Current")
-    with qtbot.waitSignal(explorer.log_wanted) as told:
+    with qtbot.waitSignal(explorer.log_wanted) as blocker:
         qtbot.keyClick(explorer.view, Key.Key_Return)
-    assert told.args == ["SERVER_W"]
+    assert blocker.args == ["SERVER_W"]
 
 
 # --- scripts ------------------------------------------------------------------------------------------------
@@ -358,17 +358,17 @@ def test_every_generated_script_parses(drill: Drill) -> None:
             authentication="CERTIFICATE WINDOWS NEGOTIATE", certificate="A's cert", ip="10.0.0.1"
         ),
     )
-    things = [
+    objects = [
         ("database", "Sales"), ("endpoint", "Mirroring"), ("certificate", "A's cert"), ("login", "w]x"), ("login", "s"),
         ("linked server", "REPORTS"), ("job", "Monitor"),
     ]  # fmt: skip
-    for kind, name in things:
-        found = scripts.scripts(world, "SERVER_A", kind, name)
-        assert found, (kind, name)
-        for title, text in found:
-            plain = text.replace("<password, sysname, >", "x")
-            said = tsql.parse_only(plain)
-            assert not any(message.is_error for message in said), (title, text, said)
+    for kind, name in objects:
+        items = scripts.scripts(world, "SERVER_A", kind, name)
+        assert items, (kind, name)
+        for title, text in items:
+            filled_text = text.replace("<password, sysname, >", "x")
+            messages = tsql.parse_only(filled_text)
+            assert not any(message.is_error for message in messages), (title, text, messages)
 
 
 def test_the_script_of_an_endpoint_creates_the_same_endpoint(drill: Drill) -> None:
@@ -382,9 +382,9 @@ def test_the_script_of_an_endpoint_creates_the_same_endpoint(drill: Drill) -> No
         *[f"sql SERVER_W {batch}" for batch in [create.replace("\nGO\n", "").replace("\n", " ")]],
         then_s=1.0,
     )
-    after = world.instances["SERVER_W"].endpoint
-    assert after is not None
-    assert replace(after, granted=before.granted) == before
+    endpoint = world.instances["SERVER_W"].endpoint
+    assert endpoint is not None
+    assert replace(endpoint, granted=before.granted) == before
 
 
 # --- mirroring page -----------------------------------------------------------------------------------------
@@ -443,28 +443,30 @@ def test_properties_page_buttons_follow_the_state(role: Role, state: MirrorState
 def test_availability_groups_are_shown_as_each_server_knows_them(qtbot: Any) -> None:
     """A primary knows the roles of all replicas, a secondary its own; without a cluster there is no folder."""
     world = ag_lab()
-    made = Explorer()
-    qtbot.addWidget(made)
-    made.show_drill(Drill(world))
+    explorer = Explorer()
+    qtbot.addWidget(explorer)
+    explorer.show_drill(Drill(world))
     groups = ("always on", "groups")
-    assert list_children(made, "NODE_1", *groups) == ["AG1 (Primary)"]
-    assert list_children(made, "NODE_2", *groups) == ["AG1 (Secondary)"]
-    inside = (*groups, "availability group:AG1")
+    assert list_children(explorer, "NODE_1", *groups) == ["AG1 (Primary)"]
+    assert list_children(explorer, "NODE_2", *groups) == ["AG1 (Secondary)"]
+    paths = (*groups, "availability group:AG1")
     folders = ["Availability Replicas", "Availability Databases", "Availability Group Listeners"]
-    assert list_children(made, "NODE_1", *inside) == folders
+    assert list_children(explorer, "NODE_1", *paths) == folders
     roles = ["NODE_1 (Primary)", "NODE_2 (Secondary)", "NODE_3 (Secondary)"]
-    assert list_children(made, "NODE_1", *inside, "replicas") == roles
-    assert list_children(made, "NODE_2", *inside, "replicas") == [
+    assert list_children(explorer, "NODE_1", *paths, "replicas") == roles
+    assert list_children(explorer, "NODE_2", *paths, "replicas") == [
         "NODE_1 (Unknown)", "NODE_2 (Secondary)", "NODE_3 (Unknown)",
     ]  # fmt: skip
-    assert sorted(list_children(made, "NODE_2", *inside, "databases")) == ["Orders", "Sales"]
-    assert list_children(made, "NODE_2", *inside, "listeners") == ["AGL1"]
-    assert "Sales (Synchronized)" in list_children(made, "NODE_2", "databases")
-    assert made.tree.find(("FSW", "always on")) is None
+    assert sorted(list_children(explorer, "NODE_2", *paths, "databases")) == ["Orders", "Sales"]
+    assert list_children(explorer, "NODE_2", *paths, "listeners") == ["AGL1"]
+    assert "Sales (Synchronized)" in list_children(explorer, "NODE_2", "databases")
+    assert explorer.tree.find(("FSW", "always on")) is None
     kinds = {"availability group": "AG1", "availability replica": "NODE_2", "listener": "AGL1"}
     for kind, name in {**kinds, "availability database": "Sales"}.items():
         for _, text in scripts.scripts(world, "NODE_1", kind, name):
             problems = [
-                one for one in tsql.parse_only(re.sub(r"<\w+, \w+, (\w+)>", r"\1", text)) if one.is_error
+                message
+                for message in tsql.parse_only(re.sub(r"<\w+, \w+, (\w+)>", r"\1", text))
+                if message.is_error
             ]
             assert problems == [], text

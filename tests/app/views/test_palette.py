@@ -40,14 +40,14 @@ class Desk(QWidget):
 
 @pytest.fixture
 def desk(qtbot: Any) -> Desk:
-    made = Desk()
-    qtbot.addWidget(made)
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
-    made.field.setFocus()
-    made.palette_.open()
-    return made
+    desk = Desk()
+    qtbot.addWidget(desk)
+    with qtbot.waitActive(desk):
+        desk.show()
+        desk.activateWindow()
+    desk.field.setFocus()
+    desk.palette_.open()
+    return desk
 
 
 def lines(desk: Desk) -> list[str]:

@@ -28,12 +28,12 @@ def choose_safety_off(controls: Controls) -> None:
 
 @pytest.fixture
 def planner(qtbot: Any) -> Planner:
-    made = Planner()
-    qtbot.addWidget(made)
-    made.resize(1240, 680)
-    made.show()
-    settle(made)
-    return made
+    planner = Planner()
+    qtbot.addWidget(planner)
+    planner.resize(1240, 680)
+    planner.show()
+    settle(planner)
+    return planner
 
 
 def settle(planner: Planner) -> None:
@@ -77,9 +77,9 @@ def test_dragging_a_slider_updates_mark_curves_and_then_findings(planner: Planne
 
 def test_curves_follow_during_a_drag(planner: Planner) -> None:
     planner.controls.rtt.set_value(10.0)
-    due = planner.curves_timer.remainingTime()
+    remaining_ms = planner.curves_timer.remainingTime()
     planner.controls.rtt.set_value(11.0)
-    assert planner.curves_timer.remainingTime() <= due
+    assert planner.curves_timer.remainingTime() <= remaining_ms
 
 
 @pytest.mark.slow
@@ -180,11 +180,11 @@ def test_the_selected_level_stands_out(planner: Planner) -> None:
         cell = planner.curves.cells["transactions_per_s", "rtt_ms"]
         return [cell.curves[mode].opts["pen"].widthF() for mode in (SafetyMode.FULL, SafetyMode.OFF)]
 
-    full, off = widths()
+    full_width, short_width = widths()
     choose_safety_off(planner.controls)
     planner.redraw()
-    assert widths() == [off, full]
-    assert full > off
+    assert widths() == [short_width, full_width]
+    assert full_width > short_width
     assert "Figure 11" in planner.notes("rtt_ms")
 
 
@@ -231,14 +231,14 @@ def test_plots_in_a_row_share_a_scale(planner: Planner) -> None:
 
 
 def test_a_hidden_planner_computes_nothing(planner: Planner) -> None:
-    shown = planner.plan
+    plan = planner.plan
     planner.controls.rtt.set_value(40.0)
     planner.hide()
     assert not planner.curves_timer.isActive()
     assert not planner.findings_timer.isActive()
     planner.controls.rtt.set_value(50.0)
     assert not planner.curves_timer.isActive()
-    assert planner.plan is shown
+    assert planner.plan is plan
     planner.show()
     assert planner.curves_timer.isActive()
     assert planner.findings_timer.isActive()
@@ -248,15 +248,15 @@ def test_the_table_contains_every_point_with_its_plan(planner: Planner, tmp_path
     file = tmp_path / "plan.csv"
     planner.save_csv(str(file))
     with file.open(encoding="utf-8", newline="") as text:
-        found = list(csv.DictReader(text))
-    assert len(found) == 3 * (41 + 41)
-    full = [row for row in found if row["safety"] == "FULL" and row["varied"] == "rtt_ms"]
-    assert [float(row["rtt_ms"]) for row in full] == pytest.approx(RTT_MS, rel=1e-5)
-    assert {row["bandwidth_mbps"] for row in full} == {"1000"}
-    assert float(full[0]["transactions_per_s"]) == pytest.approx(239, abs=1)
+        rows = list(csv.DictReader(text))
+    assert len(rows) == 3 * (41 + 41)
+    full_rows = [row for row in rows if row["safety"] == "FULL" and row["varied"] == "rtt_ms"]
+    assert [float(row["rtt_ms"]) for row in full_rows] == pytest.approx(RTT_MS, rel=1e-5)
+    assert {row["bandwidth_mbps"] for row in full_rows} == {"1000"}
+    assert float(full_rows[0]["transactions_per_s"]) == pytest.approx(239, abs=1)
     planner.copy()
     lines = QGuiApplication.clipboard().text().splitlines()
-    assert len(lines) == 1 + len(found)
+    assert len(lines) == 1 + len(rows)
     assert lines[0].split("\t")[:3] == ["workload", "safety", "varied"]
 
 
@@ -288,35 +288,37 @@ def test_colors_follow_the_theme(planner: Planner) -> None:
 
 @pytest.fixture
 def slider(qtbot: Any) -> LogSlider:
-    made = LogSlider("Round trip", 0.1, 300.0, "ms", (("MAN", 2.0, 20.0),))
-    qtbot.addWidget(made)
-    made.resize(300, 80)
-    made.show()
-    return made
+    slider = LogSlider("Round trip", 0.1, 300.0, "ms", (("MAN", 2.0, 20.0),))
+    qtbot.addWidget(slider)
+    slider.resize(300, 80)
+    slider.show()
+    return slider
 
 
 def test_slider_and_field_agree(qtbot: Any, slider: LogSlider) -> None:
-    heard: list[float] = []
-    slider.changed.connect(heard.append)
+    values: list[float] = []
+    slider.changed.connect(values.append)
     slider.field.setValue(20.0)
     assert slider.slider.value() == slider.position_of(20.0)
     assert slider.value == 20.0  # not rounded to a step of the slider
     qtbot.keyClick(slider.slider, Qt.Key.Key_Right)
     assert slider.value == pytest.approx(20.0 * 10 ** (1 / 60), rel=0.01)
-    assert heard == [20.0, slider.value]
+    assert values == [20.0, slider.value]
     slider.set_value(1e9)
     assert slider.value == 300.0
 
 
 def test_bands_are_under_their_part_of_the_slider(slider: LogSlider) -> None:
-    at = slider.strip.pixel_of
-    assert at(0.1) < at(2.0) < at(20.0) < at(300.0)
-    assert at(20.0) - at(2.0) == pytest.approx((at(300.0) - at(0.1)) / np.log10(3000.0), abs=2.0)
+    pixel_of = slider.strip.pixel_of
+    assert pixel_of(0.1) < pixel_of(2.0) < pixel_of(20.0) < pixel_of(300.0)
+    assert pixel_of(20.0) - pixel_of(2.0) == pytest.approx(
+        (pixel_of(300.0) - pixel_of(0.1)) / np.log10(3000.0), abs=2.0
+    )
     ground = theme.tokens(slider.palette())
     picture = painted.picture(slider.strip)
-    inside = picture.pixelColor(at(2.0) + 4, slider.strip.height() - 4)
-    outside = picture.pixelColor(at(0.1) + 4, slider.strip.height() - 4)
-    assert inside == ground.idle_soft
+    inner_color = picture.pixelColor(pixel_of(2.0) + 4, slider.strip.height() - 4)
+    outside = picture.pixelColor(pixel_of(0.1) + 4, slider.strip.height() - 4)
+    assert inner_color == ground.idle_soft
     assert outside != ground.idle_soft
 
 
@@ -341,13 +343,13 @@ def test_numbers_are_parsed_as_displayed(qtbot: Any, name: str) -> None:
         language.use(name)
         try:
             box.setValue(value)
-            shown = box.text()
+            box_text = box.text()
             box.setValue(1.0)
-            box.lineEdit().setText(shown)
+            box.lineEdit().setText(box_text)
             box.interpretText()
         finally:
             language.use(language.ENGLISH)
-        assert box.value() == value, shown
+        assert box.value() == value, box_text
 
 
 def test_fields_and_controls_grow_with_the_text(planner: Planner) -> None:

@@ -31,8 +31,10 @@ def test_skills_have_bars_and_recommended_drills(qtbot: QtBot) -> None:
     runs = [PracticedRun("one", DrillMode.EXAM, 100.0, 0, NOW - days(10), 300.0)]
     page = ProgressPage()
     qtbot.addWidget(page)
-    found = estimate_skills(runs, {"one": ("quorum",), "two": ("resume",)}, NOW)
-    page.show_progress(found, recommend_drills(runs, COURSES, NOW), {"one": "First", "two": "Second"}, NOW)
+    skill_list = estimate_skills(runs, {"one": ("quorum",), "two": ("resume",)}, NOW)
+    page.show_progress(
+        skill_list, recommend_drills(runs, COURSES, NOW), {"one": "First", "two": "Second"}, NOW
+    )
     page.resize(1000, 700)
     page.show()
     rows = [row.standing.skill.key for row in child(page, TableView).table.rows]
@@ -77,8 +79,8 @@ def test_a_proved_skill_has_a_tick(qtbot: QtBot) -> None:
     page.show_progress(
         estimate_skills(runs, {"one": ("quorum",), "two": ("quorum", "resume")}, NOW), [], {}, NOW
     )
-    told = {row.standing.skill.key: place for place, row in enumerate(child(page, TableView).table.rows)}
-    cells = {key: child(page, TableView).table.index(told[key], 2) for key in ("quorum", "resume")}
+    places = {row.standing.skill.key: place for place, row in enumerate(child(page, TableView).table.rows)}
+    cells = {key: child(page, TableView).table.index(places[key], 2) for key in ("quorum", "resume")}
     assert [cells[key].data() for key in ("quorum", "resume")] == ["2 runs ✓", "1 run"]
     assert "Not mastered yet" in cells["resume"].data(Qt.ItemDataRole.ToolTipRole)
 

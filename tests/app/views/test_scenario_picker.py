@@ -105,7 +105,7 @@ def test_cards_never_overlap_and_fill_the_width(picker: ScenarioPicker) -> None:
         picker.resize(width, 900)
         QApplication.processEvents()
         boxes = [grid.visualItemRect(grid.item(row)) for row in range(grid.count())]
-        assert not any(one.intersects(other) for one, other in itertools.pairwise(boxes))
+        assert not any(box.intersects(next_box) for box, next_box in itertools.pairwise(boxes))
         assert max(box.bottom() for box in boxes) <= grid.height()
         assert max(box.right() for box in boxes) <= grid.width()
         columns.append(sum(box.top() == boxes[0].top() for box in boxes))
@@ -155,11 +155,11 @@ def test_tab_visits_top_paths_filters_and_cards(picker: ScenarioPicker, qtbot: Q
     picker.show_interrupted([build_interrupted_run(1)])
     picker.search.setFocus()
     parts = (picker.top.resume.button, picker.top.next.button, *picker.paths.buttons.values(), picker.grid)
-    met = []
+    focused_parts = []
     for _ in range(40):
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
-        met += [part for part in parts if part.hasFocus()]
-    assert list(dict.fromkeys(met)) == list(parts)
+        focused_parts += [part for part in parts if part.hasFocus()]
+    assert list(dict.fromkeys(focused_parts)) == list(parts)
 
 
 def test_space_on_a_path_filters_and_again_shows_all(picker: ScenarioPicker, qtbot: QtBot) -> None:

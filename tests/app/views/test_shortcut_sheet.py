@@ -18,12 +18,12 @@ SSMS = keys.keys_of(keys.SSMS)
 
 @pytest.fixture
 def sheet(qtbot: Any) -> ShortcutSheet:
-    made = ShortcutSheet()
-    qtbot.addWidget(made)
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
-    return made
+    sheet = ShortcutSheet()
+    qtbot.addWidget(sheet)
+    with qtbot.waitActive(sheet):
+        sheet.show()
+        sheet.activateWindow()
+    return sheet
 
 
 def text(sheet: ShortcutSheet) -> str:
@@ -31,11 +31,11 @@ def text(sheet: ShortcutSheet) -> str:
 
 
 def test_every_command_is_listed_with_its_keys(sheet: ShortcutSheet) -> None:
-    shown = text(sheet)
+    sheet_text = text(sheet)
     for command in keys.COMMANDS:
-        assert command.text in shown
+        assert command.text in sheet_text
         for key in SSMS[command.name]:
-            assert all(keys.format_native(stroke) in shown for stroke in key.split(", "))
+            assert all(keys.format_native(stroke) in sheet_text for stroke in key.split(", "))
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_a_key_with_another_scope_names_it(sheet: ShortcutSheet) -> None:
 def test_unused_keys_of_management_studio_are_listed_and_reserved(
     sheet: ShortcutSheet,
 ) -> None:
-    taken = {key for names in SSMS.values() for key in names}
+    used_keys = {key for names in SSMS.values() for key in names}
     assert "Management Studio shortcuts without a function here" in text(sheet)
-    for key, why in ABSENT:
-        assert key not in taken
+    for key, reason in ABSENT:
+        assert key not in used_keys
         assert keys.format_native(key) in text(sheet)
-        assert why in text(sheet)
+        assert reason in text(sheet)

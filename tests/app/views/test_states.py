@@ -34,19 +34,23 @@ def test_an_unmirrored_copy_begins_without_a_session() -> None:
         '[[session]]\ndatabase = "Sales"\nprincipal = "SERVER_A"\nmirror = "SERVER_B"\nwitness = "SERVER_W"\n'
     )
     load = 'workload = "Workload1"\n'
-    alone = drill((session, ""), (load, f'{load}server = "SERVER_A"\n'))
-    assert list_first_states(run(alone, 5)) == {"SERVER_A": "no session"}
+    lone_drill = drill((session, ""), (load, f'{load}server = "SERVER_A"\n'))
+    assert list_first_states(run(lone_drill, 5)) == {"SERVER_A": "no session"}
 
 
 def test_a_clustered_instance_is_online_failing_over_or_offline() -> None:
-    taken = Drill(load_scenario((SCENARIOS / "fci-lab.toml").read_text(encoding="utf-8"), "fci-lab"))
-    server, node = next((one.name, one.computer) for one in taken.world.instances.values() if one.clustered)
-    database = next(copy.database for copy in taken.world.copies.values() if copy.server == server)
+    drill = Drill(load_scenario((SCENARIOS / "fci-lab.toml").read_text(encoding="utf-8"), "fci-lab"))
+    server, node = next(
+        (instance.name, instance.computer)
+        for instance in drill.world.instances.values()
+        if instance.clustered
+    )
+    database = next(copy.database for copy in drill.world.copies.values() if copy.server == server)
     states = States(database)
-    run(taken, 30)
-    taken.do(f"power-off {node}")
-    run(taken, 120)
-    states.start(taken.states_before, taken.world, taken.events)
-    spans = states.lanes(taken.world.t_s)[server]
+    run(drill, 30)
+    drill.do(f"power-off {node}")
+    run(drill, 120)
+    states.start(drill.states_before, drill.world, drill.events)
+    spans = states.lanes(drill.world.t_s)[server]
     assert [span.what for span in spans] == ["online", "failing over", "online"]
     assert 35 < spans[1].from_s < 40 < spans[2].from_s < 60

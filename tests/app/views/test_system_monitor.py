@@ -43,22 +43,22 @@ def lab() -> Drill:
 
 @pytest.fixture
 def drill() -> Drill:
-    made = lab()
-    made.advance_to(3000)
-    return made
+    drill = lab()
+    drill.advance_to(3000)
+    return drill
 
 
 @pytest.fixture
 def monitor(qtbot: Any, drill: Drill) -> SystemMonitor:
-    made = SystemMonitor()
-    qtbot.addWidget(made)
-    made.resize(600, 500)
-    made.show_drill(drill)
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
-    made.table.setFocus()
-    return made
+    monitor = SystemMonitor()
+    qtbot.addWidget(monitor)
+    monitor.resize(600, 500)
+    monitor.show_drill(drill)
+    with qtbot.waitActive(monitor):
+        monitor.show()
+        monitor.activateWindow()
+    monitor.table.setFocus()
+    return monitor
 
 
 def at_end(drill: Drill, choice: CounterChoice) -> float:
@@ -80,8 +80,8 @@ def counters_by_sql(drill: Drill, server: str, database: str) -> dict[tuple[str,
         f"sql {server} SELECT object_name, counter_name, cntr_value, cntr_type FROM "
         f"sys.dm_os_performance_counters WHERE instance_name = '{database}'"
     )
-    done: Event = next(event for event in reversed(drill.events) if event.kind == "sql_done")
-    rows = read_field(done, "results")[0]["rows"]
+    event: Event = next(event for event in reversed(drill.events) if event.kind == "sql_done")
+    rows = read_field(event, "results")[0]["rows"]
     return {(row[0].strip().partition(":")[2], row[1].strip()): (float(row[2]), int(row[3])) for row in rows}
 
 
@@ -94,20 +94,20 @@ def test_values_match_a_query_on_the_server(drill: Drill, server: str) -> None:
     before = counters_by_sql(drill, server, "Sales")
     start = drill.samples.count
     drill.advance_to(7000)
-    after = counters_by_sql(drill, server, "Sales")
+    counters_after = counters_by_sql(drill, server, "Sales")
     compared = 0
     for perf in PERFS:
-        if (perf.group, perf.name) not in after:
+        if (perf.group, perf.name) not in counters_after:
             continue
-        value, kind = after[perf.group, perf.name]
+        value, kind = counters_after[perf.group, perf.name]
         choice = CounterChoice(server, perf.group, perf.name, "Sales")
         history = SampleHistory(drill)
         if kind == 65792:  # a plain integer
-            shown = float(history.values(choice, history.count - 1, history.count)[0])
+            shown_value = float(history.values(choice, history.count - 1, history.count)[0])
         else:
             value = (value - before[perf.group, perf.name][0]) / 4.0
-            shown = float(history.values(choice, start, history.count).mean())
-        assert shown == pytest.approx(value, rel=0.25, abs=2.0), perf.name
+            shown_value = float(history.values(choice, start, history.count).mean())
+        assert shown_value == pytest.approx(value, rel=0.25, abs=2.0), perf.name
         compared += 1
     assert compared == len(names_of(MIRRORING, 2005)) + len(names_of(DATABASES, 2005))
 
@@ -115,11 +115,11 @@ def test_values_match_a_query_on_the_server(drill: Drill, server: str) -> None:
 def test_every_counter_of_the_product_is_available_or_listed_as_absent(drill: Drill) -> None:
     drill.do("upgrade SERVER_W 2014")
     drill.advance_to(drill.tick + 200_00)
-    known = {
+    counter_names = {
         name for group, name in counters_by_sql(drill, "SERVER_A", "Sales") if group == "Database Mirroring"
     }
-    assert known <= set(names_of(MIRRORING, 2014)) | set(NOT_SIMULATED)
-    assert set(names_of(MIRRORING, 2005)) <= known
+    assert counter_names <= set(names_of(MIRRORING, 2014)) | set(NOT_SIMULATED)
+    assert set(names_of(MIRRORING, 2005)) <= counter_names
     assert "Log Compressed Bytes Sent/sec" in names_of(MIRRORING, 2008)
     assert "Log Compressed Bytes Sent/sec" not in names_of(MIRRORING, 2005)
 
@@ -211,8 +211,8 @@ def test_counters_are_added_in_the_dialog(qtbot: Any, monitor: SystemMonitor) ->
     qtbot.keyClicks(dialog.counters, "Redo B")
     assert dialog.help.text() == "log redone"
     qtbot.mouseClick(dialog.add, Qt.MouseButton.LeftButton)
-    added = CounterChoice("SERVER_B", MIRRORING, "Redo Bytes/sec", "Sales")
-    assert monitor.choices[-1] == added
+    counter_choice = CounterChoice("SERVER_B", MIRRORING, "Redo Bytes/sec", "Sales")
+    assert monitor.choices[-1] == counter_choice
     before = len(monitor.choices)
     qtbot.mouseClick(dialog.add, Qt.MouseButton.LeftButton)
     assert len(monitor.choices) == before  # the counter is listed already
@@ -250,11 +250,11 @@ def test_counters_are_removed_highlighted_and_scaled_by_key(qtbot: Any, monitor:
 
 
 def test_another_moment_shows_only_its_past(monitor: SystemMonitor, drill: Drill) -> None:
-    past = drill.fork()
+    earlier_drill = drill.fork()
     drill.do("cut SERVER_A SERVER_B")
     drill.advance_to(drill.tick + 6000)
     monitor.show_world(drill.world)
-    monitor.show_drill(past)
+    monitor.show_drill(earlier_drill)
     x, _ = require(child(monitor, CounterPlot)).curves[SEND_A].getData()
     assert x.max() <= 30.0
     assert cells(monitor, "Maximum")[monitor.choices.index(SEND_A)] == "0"

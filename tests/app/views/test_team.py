@@ -12,15 +12,15 @@ from app.views.team import TakeRole, TeamCode
 def test_dialog_of_a_role_has_one_button_that_takes_it(qtbot: QtBot) -> None:
     dialog = TakeRole("Ann", code="CODE")
     qtbot.addWidget(dialog)
-    taken: list[tuple[object, ...]] = []
-    dialog.wanted.connect(lambda *words: taken.append(words))
-    texts = sorted(one.text() for one in dialog.findChildren(QPushButton))
+    requests: list[tuple[object, ...]] = []
+    dialog.wanted.connect(lambda *words: requests.append(words))
+    texts = sorted(button.text() for button in dialog.findChildren(QPushButton))
     assert texts == ["&Show roles", "&Take role", "Cancel"]
     assert not dialog.take.isEnabled()
     dialog.show_roles([TeamRole("dba", "DBA", taken_by=None, connected=False)])
-    assert sorted(one.text() for one in dialog.findChildren(QPushButton)) == texts
+    assert sorted(button.text() for button in dialog.findChildren(QPushButton)) == texts
     dialog.take.click()
-    assert taken == [("CODE", "Ann", "dba", False)]
+    assert requests == [("CODE", "Ann", "dba", False)]
 
 
 def test_code_of_a_team_is_large_and_ends_it(qtbot: QtBot) -> None:

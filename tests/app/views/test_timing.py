@@ -26,8 +26,8 @@ def failover(
 ) -> Failover:
     """Return a failover after a failure at *failed_tick*; each step follows *ticks* after the previous step."""
     steps, tick = {}, failed_tick
-    for name, took in zip(STEPS, ticks, strict=False):
-        tick += took
+    for name, duration in zip(STEPS, ticks, strict=False):
+        tick += duration
         steps[f"{name}_tick"] = tick
     return Failover(
         guid=1, database="Sales", kind=kind, cause=cause, from_server="SERVER_A", to_server="SERVER_B",
@@ -37,11 +37,11 @@ def failover(
 
 @pytest.fixture
 def timing(qtbot: Any) -> Timing:
-    made = Timing()
-    qtbot.addWidget(made)
-    made.resize(640, 320)
-    made.show()
-    return made
+    timing = Timing()
+    qtbot.addWidget(timing)
+    timing.resize(640, 320)
+    timing.show()
+    return timing
 
 
 def cells(model: Any) -> list[list[str]]:
@@ -151,7 +151,9 @@ def test_a_new_failover_is_listed_first_and_selected(timing: Timing, run: Any) -
 
 
 def test_arrow_keys_step_through_the_list(qtbot: Any, timing: Timing, run: Any) -> None:
-    run.world.failovers = [failover("automatic", "power-off", at, 82, 4, 101, 160, 40) for at in (1000, 9000)]
+    run.world.failovers = [
+        failover("automatic", "power-off", start_tick, 82, 4, 101, 160, 40) for start_tick in (1000, 9000)
+    ]
     timing.show_drill(run)
     timing.table.setFocus()
     qtbot.keyClick(timing.table, Qt.Key.Key_Down)

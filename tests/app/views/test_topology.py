@@ -39,13 +39,13 @@ class Drill:
 
 @pytest.fixture
 def view(qtbot: QtBot) -> Iterator[Topology]:
-    made = Topology()
-    qtbot.addWidget(made)
-    made.resize(700, 380)
-    made.show()
-    made.show_drill(Drill(lab()))
-    made.setFocus()
-    yield made
+    topology = Topology()
+    qtbot.addWidget(topology)
+    topology.resize(700, 380)
+    topology.show()
+    topology.show_drill(Drill(lab()))
+    topology.setFocus()
+    yield topology
     for menu in open_menus():
         menu.close()
 
@@ -91,14 +91,14 @@ def test_links_can_be_clicked(qtbot: QtBot, view: Topology) -> None:
 
 
 def test_tab_visits_every_object_and_leaves(qtbot: QtBot, view: Topology) -> None:
-    met = []
+    titles = []
     for _ in range(9):
         qtbot.keyClick(view, Qt.Key.Key_Tab)
         target = view.target()
         assert target is not None
-        met.append(target.title)
-    assert met[:4] == [P, M, W, "APP"]
-    assert len(set(met)) == 9  # three servers, an application, five links
+        titles.append(target.title)
+    assert titles[:4] == [P, M, W, "APP"]
+    assert len(set(titles)) == 9  # three servers, an application, five links
     qtbot.keyClick(view, Qt.Key.Key_Tab)
     assert view.target() is None
 
@@ -114,13 +114,13 @@ def test_arrow_keys_follow_their_direction(qtbot: QtBot, view: Topology) -> None
 
 
 def test_a_double_click_opens_a_query_or_a_connection(qtbot: QtBot, view: Topology) -> None:
-    with qtbot.waitSignal(view.opened, timeout=100) as asked:
+    with qtbot.waitSignal(view.opened, timeout=100) as blocker:
         qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=spot(view, server(M)))
-    assert asked.args == [M]
+    assert blocker.args == [M]
     app = ActionTarget("client", ("APP",))
-    with qtbot.waitSignal(view.acts.connection_wanted, timeout=100) as asked:
+    with qtbot.waitSignal(view.acts.connection_wanted, timeout=100) as blocker:
         qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=spot(view, app))
-    assert asked.args == ["APP"]
+    assert blocker.args == ["APP"]
 
 
 # --- actions ----------------------------------------------------------------------------------------------------
@@ -133,9 +133,9 @@ def test_the_context_menu_sends_input_lines(qtbot: QtBot, view: Topology) -> Non
     QApplication.sendEvent(view.viewport(), event)
     (menu,) = open_menus()
     action = next(action for action in menu.actions() if action.text() == "Power off")
-    with qtbot.waitSignal(view.requested, timeout=100) as asked:
+    with qtbot.waitSignal(view.requested, timeout=100) as blocker:
         qtbot.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
-    assert asked.args == [f"power-off {P}"]
+    assert blocker.args == [f"power-off {P}"]
 
 
 @NO_KEYBOARD_TO_GRAB
@@ -143,20 +143,20 @@ def test_enter_opens_the_menu_of_the_selection(qtbot: QtBot, view: Topology) -> 
     view.choose(server(W))
     qtbot.keyClick(view, Qt.Key.Key_Return)
     (menu,) = open_menus()
-    with qtbot.waitSignal(view.requested, timeout=100) as asked:
+    with qtbot.waitSignal(view.requested, timeout=100) as blocker:
         qtbot.keyClick(menu, Qt.Key.Key_Down)
         qtbot.keyClick(menu, Qt.Key.Key_Return)
-    assert asked.args == [f"restart-service {W}"]
+    assert blocker.args == [f"restart-service {W}"]
 
 
 def test_menu_and_toolbar_share_their_actions(view: Topology) -> None:
-    one, other = view.actions_for(server(P)), view.actions_for(server(P))
-    assert all(a is b for a, b in zip(one, other, strict=True))
+    first_menu, second_menu = view.actions_for(server(P)), view.actions_for(server(P))
+    assert all(a is b for a, b in zip(first_menu, second_menu, strict=True))
     menu = QMenu()
     view.fill_menu(menu, server(P))
     submenus = menu.findChildren(QMenu)
-    assert set(one) <= {action for part in (menu, *submenus) for action in part.actions()}
-    assert {part.title() for part in submenus} == {action.property("section") for action in one} - {""}
+    assert set(first_menu) <= {action for part in (menu, *submenus) for action in part.actions()}
+    assert {part.title() for part in submenus} == {action.property("section") for action in first_menu} - {""}
 
 
 def test_the_menu_follows_the_world(view: Topology) -> None:
@@ -175,9 +175,9 @@ def test_everything_fits_after_every_change(view: Topology) -> None:
     for width, height in ((700, 380), (400, 300), (1200, 700)):
         view.resize(width, height)
         QApplication.processEvents()
-        seen = view.mapToScene(view.viewport().rect()).boundingRect()
+        visible_area = view.mapToScene(view.viewport().rect()).boundingRect()
         px = 1.0 / view.zoom()
-        assert seen.adjusted(-px, -px, px, px).contains(scene_of(view).extent())
+        assert visible_area.adjusted(-px, -px, px, px).contains(scene_of(view).extent())
 
 
 def test_keys_zoom_and_fit(qtbot: QtBot, view: Topology) -> None:
@@ -201,13 +201,13 @@ def test_a_dragged_card_snaps_to_the_grid_and_is_remembered(qtbot: QtBot, view: 
     x, y = view.places()[P]
     assert y > before.y() + 15
     assert (x % 8, y % 8) == (0, 0)
-    again = Topology()
-    qtbot.addWidget(again)
-    again.show_drill(Drill(lab()))
-    again.put(view.places())
-    assert (scene_of(again).nodes[P].x(), scene_of(again).nodes[P].y()) == (x, y)
-    again.rearrange()
-    assert again.places() == {}
+    second_view = Topology()
+    qtbot.addWidget(second_view)
+    second_view.show_drill(Drill(lab()))
+    second_view.put(view.places())
+    assert (scene_of(second_view).nodes[P].x(), scene_of(second_view).nodes[P].y()) == (x, y)
+    second_view.rearrange()
+    assert second_view.places() == {}
 
 
 def test_cards_can_be_moved_by_keys(qtbot: QtBot, view: Topology) -> None:
@@ -269,8 +269,8 @@ def test_narrow_cards_are_drawn_where_wide_ones_would_be_unreadable(
     """Sizes are measured in text lines, so that the test holds for every font."""
     line = view.fontMetrics().height()
     view.resize(44 * line, 28 * line)
-    wide, whole = measure_cards(view)
-    assert (wide, whole > READABLE_ZOOM) == (False, True)
+    wide, whole_width = measure_cards(view)
+    assert (wide, whole_width > READABLE_ZOOM) == (False, True)
     view.resize(24 * line, 20 * line)
     narrow, readable = measure_cards(view)
     view._fitting = True  # the zoom of wide cards
@@ -280,7 +280,7 @@ def test_narrow_cards_are_drawn_where_wide_ones_would_be_unreadable(
     assert readable > 1.08 * view.zoom()
     view._fitting = False
     view.resize(44 * line, 28 * line)
-    assert measure_cards(view) == (wide, whole)
+    assert measure_cards(view) == (wide, whole_width)
 
 
 def find_label_area(link: LinkItem) -> QPainterPath:
@@ -322,10 +322,10 @@ def test_no_link_crosses_the_text_of_another(view: Topology, name: str, width: i
     for link, path in lines.items():
         path.lineTo(link.line.p2())
     assert not [
-        (link.face.notes, other.face)
+        (link.face.notes, other_link.face)
         for link, box in words.items()
-        for other, path in lines.items()
-        if other is not link and path.intersects(box)
+        for other_link, path in lines.items()
+        if other_link is not link and path.intersects(box)
     ]
 
 
@@ -361,11 +361,11 @@ def test_an_exam_shows_only_facts_visible_without_a_query(view: Topology) -> Non
     world = lab()
     do(world, f"hang {M}", f"power-off {W}", then_s=20.0)
     view.show_drill(Drill(world, TERMS[DrillMode.EXAM]))
-    said = description(view)
-    assert f"{W}: witness, power off" in said
-    assert f"{M}: partner, power on" in said
+    description_text = description(view)
+    assert f"{W}: witness, power off" in description_text
+    assert f"{M}: partner, power on" in description_text
     for secret in ("PRINCIPAL", "SYNCHRONIZED", "DISCONNECTED", "respond", "quorum", "queue", "cut", "lost"):
-        assert secret not in said
+        assert secret not in description_text
 
 
 def test_the_toolbar_fits_a_narrow_canvas(view: Topology) -> None:

@@ -46,14 +46,14 @@ def drill() -> Drill:
 
 @pytest.fixture
 def table(qtbot: Any, drill: Drill) -> Table:
-    made = Table()
-    qtbot.addWidget(made)
-    made.resize(800, 400)
-    made.show_drill(drill)
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
-    return made
+    table = Table()
+    qtbot.addWidget(table)
+    table.resize(800, 400)
+    table.show_drill(drill)
+    with qtbot.waitActive(table):
+        table.show()
+        table.activateWindow()
+    return table
 
 
 def happens(table: Table, drill: Drill, *lines: str, then_s: float = 25.0) -> None:
@@ -63,25 +63,25 @@ def happens(table: Table, drill: Drill, *lines: str, then_s: float = 25.0) -> No
 
 def row(table: Table, name: str) -> dict[str, str]:
     model = table.model
-    (place,) = [p for p, found in enumerate(model.rows) if found.name.strip() == name]
+    (place,) = [p for p, row in enumerate(model.rows) if row.name.strip() == name]
     return {column.title: str(model.index(place, n).data()) for n, column in enumerate(model.columns)}
 
 
 def select(table: TopologyTable, *names: str) -> None:
     table.table.clearSelection()
     selection = table.table.selectionModel()
-    for place, found in enumerate(table.model.rows):
-        if found.name.strip() in names:
+    for place, row in enumerate(table.model.rows):
+        if row.name.strip() in names:
             flags = selection.SelectionFlag.Select | selection.SelectionFlag.Rows
             selection.setCurrentIndex(table.model.index(place, 0), flags)
 
 
 def test_every_object_of_the_picture_has_a_row(table: Table, drill: Drill) -> None:
     picture = picture_of(drill.world)
-    names = [found.name.strip() for found in table.model.rows]
+    names = [row.name.strip() for row in table.model.rows]
     faces: tuple[Any, ...] = (*picture.servers, *picture.links, *picture.clients)
-    things = [face.name for face in faces]
-    assert set(things) <= set(names)
+    face_names = [face.name for face in faces]
+    assert set(face_names) <= set(names)
     assert names[:3] == ["SERVER_A", "Sales on SERVER_A", "SERVER_B"]
 
 
@@ -101,8 +101,8 @@ def test_a_row_is_read_aloud_in_full_sentences(table: Table, drill: Drill) -> No
     roles = [table.model.index(p, 0).data(Qt.ItemDataRole.AccessibleTextRole) for p in range(4)]
     assert roles[0] == picture_of(drill.world).servers[0].spoken
     assert "PRINCIPAL, SYNCHRONIZED, ONLINE" in roles[1]
-    inside = QAccessible.queryAccessibleInterface(table.table)
-    names = [inside.child(place).text(QAccessible.Text.Name) for place in range(inside.childCount())]
+    interface = QAccessible.queryAccessibleInterface(table.table)
+    names = [interface.child(place).text(QAccessible.Text.Name) for place in range(interface.childCount())]
     assert set(roles) <= set(names)
 
 
@@ -111,7 +111,7 @@ def test_many_databases_have_one_row_each(drill: Drill) -> None:
         for server in ("SERVER_A", "SERVER_B"):
             copy = drill.world.copies[server, "Sales"]
             drill.world.copies[server, f"D{number}"] = replace(copy, database=f"D{number}")
-    names = [found.name.strip() for found in rows_of(drill.world)]
+    names = [row.name.strip() for row in rows_of(drill.world)]
     assert names.count("D3 on SERVER_B") == 1
 
 
@@ -158,7 +158,7 @@ def test_enter_opens_the_menu(qtbot: Any, qtlog: Any, table: Table) -> None:
     table.table.setFocus()
     with qtlog.disabled():  # the offscreen plugin cannot raise menus
         qtbot.keyClick(table.table, Key.Key_Return)
-        (menu,) = [found for found in table.findChildren(QMenu) if found.isVisible()]
+        (menu,) = [menu for menu in table.findChildren(QMenu) if menu.isVisible()]
         assert "power-off SERVER_B" in [action.toolTip() for action in menu.actions()]
         menu.close()
 
@@ -177,27 +177,27 @@ def test_several_rows_offer_their_common_actions(qtbot: Any, table: Table, drill
 
 def test_filter_narrows_the_rows(qtbot: Any, table: Table) -> None:
     qtbot.keyClicks(table.field, "link witness")
-    assert {role_of(found) for found in table.model.rows} == {"witness link"}
+    assert {role_of(row) for row in table.model.rows} == {"witness link"}
     qtbot.keyClicks(table.field, " zebra")
     assert list(table.model.rows) == []
 
 
 def test_selection_follows_the_other_views(qtbot: Any, table: Table, drill: Drill) -> None:
-    with qtbot.waitSignal(table.chosen) as told:
+    with qtbot.waitSignal(table.chosen) as blocker:
         table.choose(ActionTarget("link", ("SERVER_W", "SERVER_B")))
-    assert told.args == [ActionTarget("link", ("SERVER_B", "SERVER_W"))]
+    assert blocker.args == [ActionTarget("link", ("SERVER_B", "SERVER_W"))]
     select(table, "Sales on SERVER_B")
     happens(table, drill, "pull-cable SERVER_W")
-    assert [found.name.strip() for found in table.selected()] == ["Sales on SERVER_B"]
+    assert [row.name.strip() for row in table.selected()] == ["Sales on SERVER_B"]
     table.field.setText("sales")
-    assert [found.name.strip() for found in table.selected()] == ["Sales on SERVER_B"]
+    assert [row.name.strip() for row in table.selected()] == ["Sales on SERVER_B"]
 
 
 def test_an_exam_shows_only_facts_visible_without_a_query(table: Table, drill: Drill) -> None:
     drill.terms = TERMS[DrillMode.EXAM]
     table.show_drill(drill)
     happens(table, drill, "pull-cable SERVER_B", "hang SERVER_W", then_s=30.0)
-    shown = " ".join(found.face.spoken for found in table.model.rows)
+    spoken_text = " ".join(row.face.spoken for row in table.model.rows)
     for secret in ("DISCONNECTED", "PRINCIPAL", "MIRROR", "respond", "pulled", "unprotected", "queue"):
-        assert secret not in shown
+        assert secret not in spoken_text
     assert row(table, "Sales on SERVER_A")["State"] == "not queried"

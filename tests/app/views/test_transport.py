@@ -25,20 +25,20 @@ def test_typed_speeds_are_parsed_or_rejected(text: str, speed: float | None) -> 
 
 @pytest.fixture
 def transport(qtbot: Any) -> Transport:
-    made = Transport([QAction("Run")])
-    qtbot.addWidget(made)
-    made.speed_chosen.connect(made.show_speed)
-    made.show()
-    return made
+    transport = Transport([QAction("Run")])
+    qtbot.addWidget(transport)
+    transport.speed_chosen.connect(transport.show_speed)
+    transport.show()
+    return transport
 
 
 def test_a_typed_speed_moves_the_slider_and_an_invalid_one_does_not(qtbot: Any, transport: Transport) -> None:
     field = child(transport, SpeedField)
     field.selectAll()
     qtbot.keyClicks(field, "100")
-    with qtbot.waitSignal(transport.speed_chosen) as chosen:
+    with qtbot.waitSignal(transport.speed_chosen) as blocker:
         qtbot.keyClick(field, Qt.Key.Key_Return)
-    assert chosen.args == [100.0]
+    assert blocker.args == [100.0]
     assert child(transport, QSlider).value() == 200
     field.selectAll()
     qtbot.keyClicks(field, "quick")

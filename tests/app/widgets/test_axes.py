@@ -41,7 +41,7 @@ def test_axis_labels_have_units(qtbot: object) -> None:
     assert ValueAxis(MS, True).tickStrings([1.0, 3.0], 1.0, 1.0) == ["10 ms", "1 s"]
     assert ValueAxis(PERCENT, False).tickStrings([0.0, 50.0], 1.0, 1.0) == ["0", "50%"]
     axis = FactorAxis("bottom")
-    (_, decades), (_, between) = axis.tickValues(-1.0, 1.0, 300.0)
+    (_, decades), (_, minor_ticks) = axis.tickValues(-1.0, 1.0, 300.0)
     assert decades == [-1.0, 0.0, 1.0]
-    assert len(between) == 16
+    assert len(minor_ticks) == 16
     assert axis.tickStrings(decades, 1.0, 1.0) == ["0.1", "1", "10"]

@@ -34,10 +34,10 @@ def test_buttons_are_reached_by_tab_and_pressed_by_space(qtbot: Any) -> None:
     bar = Bar("Tools")
     qtbot.addWidget(bar)
     action = QAction("Go", bar)
-    done: list[bool] = []
-    action.triggered.connect(lambda: done.append(True))
+    triggers: list[bool] = []
+    action.triggered.connect(lambda: triggers.append(True))
     bar.put([None, action])
     button = bar.widgetForAction(action)
     assert button.focusPolicy() & Qt.FocusPolicy.TabFocus
     qtbot.keyClick(button, Qt.Key.Key_Space)
-    assert done == [True]
+    assert triggers == [True]

@@ -34,13 +34,13 @@ def page(qtbot: QtBot) -> QWidget:
 @pytest.fixture
 def button(page: QWidget) -> QPushButton:
     column = QVBoxLayout(page)
-    found = QPushButton("Start")
-    column.addWidget(found)
+    button = QPushButton("Start")
+    column.addWidget(button)
     column.addWidget(QLabel("below"))
     page.show()
-    found.setFocus()
+    button.setFocus()
     QApplication.processEvents()
-    return found
+    return button
 
 
 def test_the_button_is_painted_as_busy_before_the_work(button: QPushButton) -> None:

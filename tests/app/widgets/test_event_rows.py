@@ -86,18 +86,18 @@ def test_another_moment_keeps_shared_rows(
     rows.set_filter(EventFilter(words=search_terms))
     rows.start(run, world)
     assert rows.scan(always)
-    whole, count = len(rows), row_counter.count
+    whole_count, count = len(rows), row_counter.count
     rows.start(run.take_first(1_000), world)
     assert rows.scan(always)
     assert row_counter.count == count, "the past is cut, nothing is looked at again"
-    past = EventRows(RowCounter(), kinds=("errorlog",))
-    past.set_filter(EventFilter(words=search_terms))
-    past.start(log_of(1_000), world)
-    past.scan(always)
-    assert list_rows(rows) == list_rows(past)
+    earlier_rows = EventRows(RowCounter(), kinds=("errorlog",))
+    earlier_rows.set_filter(EventFilter(words=search_terms))
+    earlier_rows.start(log_of(1_000), world)
+    earlier_rows.scan(always)
+    assert list_rows(rows) == list_rows(earlier_rows)
     rows.start(run, world)
     rows.scan(always)
-    assert len(rows) == whole
+    assert len(rows) == whole_count
 
 
 def test_rows_of_a_different_branch_are_replaced(row_counter: RowCounter, world: World) -> None:
@@ -105,9 +105,9 @@ def test_rows_of_a_different_branch_are_replaced(row_counter: RowCounter, world:
     rows = EventRows(row_counter)
     rows.start(run, world)
     rows.scan(always)
-    other = run.take_first(500)
-    other.append(build_event(9_999, "alert", None, None, "elsewhere", number=1))
-    rows.start(other, world)
+    other_events = run.take_first(500)
+    other_events.append(build_event(9_999, "alert", None, None, "elsewhere", number=1))
+    rows.start(other_events, world)
     rows.scan(always)
     assert list_rows(rows[-1:]) == [(9_999, "elsewhere 0")]
     assert len(rows) == 551
@@ -138,8 +138,8 @@ def test_text_is_searched_in_slices(row_counter: RowCounter, world: World) -> No
     while not rows.scan(lambda: False):
         slices += 1
     assert slices == 5
-    whole = list_rows(rows)
-    assert {words[:5] for _, words in whole} == {"word3"}
+    all_rows = list_rows(rows)
+    assert {words[:5] for _, words in all_rows} == {"word3"}
     rows.add([build_event(99_999, "alert", None, None, "word3", number=2)])
     rows.scan(always)
-    assert list_rows(rows) == [*whole, (99_999, "word3 0"), (99_999, "word3 1")]
+    assert list_rows(rows) == [*all_rows, (99_999, "word3 0"), (99_999, "word3 1")]

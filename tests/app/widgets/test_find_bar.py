@@ -21,15 +21,15 @@ TEXT = "SELECT name\nFROM sys.databases\n-- Name of it, and name\n"
 
 @pytest.fixture
 def editor(qtbot: Any) -> CodeEdit:
-    made = CodeEdit(lambda text, position: [], sql_highlighter)
-    qtbot.addWidget(made)
-    made.resize(700, 300)
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
-    made.setPlainText(TEXT)
-    made.setFocus()
-    return made
+    editor = CodeEdit(lambda text, position: [], sql_highlighter)
+    qtbot.addWidget(editor)
+    editor.resize(700, 300)
+    with qtbot.waitActive(editor):
+        editor.show()
+        editor.activateWindow()
+    editor.setPlainText(TEXT)
+    editor.setFocus()
+    return editor
 
 
 def line_of(editor: CodeEdit) -> int:

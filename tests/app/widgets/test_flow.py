@@ -28,7 +28,7 @@ def test_widgets_without_room_wrap_to_the_next_row(qtbot: QtBot, width: int, row
     box.show()
     tops = sorted({part.y() for part in parts})
     assert len(tops) == rows
-    assert all(after - before == 30 for before, after in pairwise(tops))
+    assert all(bottom - before == 30 for before, bottom in pairwise(tops))
     assert tops[0] == 4
     assert flow.heightForWidth(width) == 4 + 30 * rows - 10
     assert flow.minimumSize().width() == 100

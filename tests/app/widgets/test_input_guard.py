@@ -18,33 +18,33 @@ LEFT = Qt.MouseButton.LeftButton
 
 @pytest.fixture
 def page(qtbot: QtBot) -> QWidget:
-    made = QWidget()
-    QVBoxLayout(made)
-    qtbot.addWidget(made)
+    page = QWidget()
+    QVBoxLayout(page)
+    qtbot.addWidget(page)
     guard()
-    return made
+    return page
 
 
 def button(
     page: QWidget, kind: type[QPushButton | QToolButton]
 ) -> tuple[QPushButton | QToolButton, list[int]]:
-    made, clicks = kind(), list[int]()
-    made.clicked.connect(lambda: clicks.append(1))
+    widget, clicks = kind(), list[int]()
+    widget.clicked.connect(lambda: clicks.append(1))
     layout = page.layout()
     assert layout is not None
-    layout.addWidget(made)
+    layout.addWidget(widget)
     page.show()
-    return made, clicks
+    return widget, clicks
 
 
 @pytest.mark.parametrize(("kind", "times"), [(QPushButton, 1), (QToolButton, 2)])
 def test_a_double_click_triggers_a_button_once_and_a_repeating_tool_twice(
     qtbot: QtBot, page: QWidget, kind: type[QPushButton | QToolButton], times: int
 ) -> None:
-    made, clicks = button(page, kind)
-    qtbot.mouseClick(made, LEFT)
-    qtbot.mouseDClick(made, LEFT)
-    qtbot.mouseRelease(made, LEFT)
+    first_button, clicks = button(page, kind)
+    qtbot.mouseClick(first_button, LEFT)
+    qtbot.mouseDClick(first_button, LEFT)
+    qtbot.mouseRelease(first_button, LEFT)
     assert len(clicks) == times
 
 
@@ -53,12 +53,14 @@ def test_the_second_click_of_a_double_click_does_not_hit_a_moved_widget(
     qtbot: QtBot, page: QWidget, kind: type[QPushButton | QToolButton]
 ) -> None:
     first, _ = button(page, QPushButton)
-    other, clicks = button(page, kind)
+    second_button, clicks = button(page, kind)
     first.clicked.connect(first.hide)
     qtbot.mouseClick(first, LEFT)
-    for what in (QEvent.Type.MouseButtonDblClick, QEvent.Type.MouseButtonRelease):
-        event = QMouseEvent(what, QPointF(3, 3), QPointF(3, 3), LEFT, LEFT, Qt.KeyboardModifier.NoModifier)
-        QApplication.sendEvent(other, event)
+    for event_type in (QEvent.Type.MouseButtonDblClick, QEvent.Type.MouseButtonRelease):
+        event = QMouseEvent(
+            event_type, QPointF(3, 3), QPointF(3, 3), LEFT, LEFT, Qt.KeyboardModifier.NoModifier
+        )
+        QApplication.sendEvent(second_button, event)
     assert clicks == []
 
 
@@ -68,13 +70,13 @@ def test_a_new_widget_ignores_keys_and_clicks_for_a_moment(
     now_s = 0.0
     monkeypatch.setattr(input_guard, "time", SimpleNamespace(monotonic=lambda: now_s))
     monkeypatch.setattr(input_guard, "FRESH_S", 0.2)
-    made, clicks = button(page, QPushButton)
+    first_button, clicks = button(page, QPushButton)
     guard().appeared(page)
-    qtbot.mouseClick(made, LEFT)
-    qtbot.keyClick(made, Qt.Key.Key_Space)
+    qtbot.mouseClick(first_button, LEFT)
+    qtbot.keyClick(first_button, Qt.Key.Key_Space)
     assert clicks == []
     now_s = 0.25
-    qtbot.mouseClick(made, LEFT)
+    qtbot.mouseClick(first_button, LEFT)
     assert clicks == [1]
 
 
@@ -82,15 +84,15 @@ def test_an_existing_widget_accepts_keys_and_clicks(
     qtbot: QtBot, page: QWidget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(input_guard, "FRESH_S", 60.0)
-    made, clicks = button(page, QPushButton)
+    first_button, clicks = button(page, QPushButton)
     new = QCheckBox(page)
     guard().appeared(new)
-    qtbot.mouseClick(made, LEFT)
+    qtbot.mouseClick(first_button, LEFT)
     assert clicks == [1]
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space])
 def test_a_key_presses_the_focused_button_outside_dialogs(qtbot: QtBot, page: QWidget, key: Qt.Key) -> None:
-    made, clicks = button(page, QPushButton)
-    qtbot.keyClick(made, key)
+    first_button, clicks = button(page, QPushButton)
+    qtbot.keyClick(first_button, key)
     assert clicks == [1]

@@ -26,9 +26,9 @@ def test_no_scheme_assigns_a_key_twice(scheme: str) -> None:
 
 @pytest.mark.parametrize("scheme", keys.SCHEMES)
 def test_no_window_key_overrides_text_fields(scheme: str) -> None:
-    chosen = keys.keys_of(scheme)
+    scheme_keys = keys.keys_of(scheme)
     outside = [name for name in NAMES if keys.BY_NAME[name].scope in (keys.WINDOW, keys.DESK)]
-    assert [key for name in outside for key in chosen[name] if keys.types_a_character(key)] == []
+    assert [key for name in outside for key in scheme_keys[name] if keys.types_a_character(key)] == []
 
 
 def test_names_are_unique_and_scopes_are_known() -> None:
@@ -78,14 +78,16 @@ def test_keys_match_management_studio(name: str, wanted: set[str]) -> None:
 )
 def test_sql_windows_reserve_the_keys_of_management_studio(key: str, meaning: str) -> None:
     outside = ("window", "desk", "rest", "query")
-    others = [c.name for c in keys.COMMANDS if c.scope in outside and not c.fixed and key in SSMS[c.name]]
-    assert not others, meaning
+    other_names = [
+        c.name for c in keys.COMMANDS if c.scope in outside and not c.fixed and key in SSMS[c.name]
+    ]
+    assert not other_names, meaning
 
 
 def test_the_other_scheme_has_only_documented_differences() -> None:
-    other = keys.keys_of(keys.VS_CODE)
-    assert "Ctrl+F5" not in other["query.parse"]  # executes in VS Code, parses in Management Studio
-    assert other["editor.comment"] == SSMS["editor.comment"]
+    vs_code_keys = keys.keys_of(keys.VS_CODE)
+    assert "Ctrl+F5" not in vs_code_keys["query.parse"]  # executes in VS Code, parses in Management Studio
+    assert vs_code_keys["editor.comment"] == SSMS["editor.comment"]
 
 
 @pytest.mark.parametrize("language_code", [language.ENGLISH, language.GERMAN])
@@ -97,20 +99,24 @@ def test_each_letter_of_the_query_menu_selects_one_entry(qtbot: Any, language_co
     tools = {f"query.{name}": tool for name, tool in console.tools.items()}
     fill_menu(menu, MENUS["&Query"], tools, {})
     language.use(language.ENGLISH)
-    for each in (menu, *menu.findChildren(QMenu)):
-        texts = [action.text() for action in each.actions() if "&" in action.text()]
+    for submenu in (menu, *menu.findChildren(QMenu)):
+        texts = [action.text() for action in submenu.actions() if "&" in action.text()]
         letters = [QKeySequence.mnemonic(text).toString() for text in texts]
         assert len(set(letters)) == len(letters), texts
-    inside = {action for each in (menu, *menu.findChildren(QMenu)) for action in each.actions()}
-    assert set(tools.values()) <= inside
+    menu_actions = {
+        action for submenu_part in (menu, *menu.findChildren(QMenu)) for action in submenu_part.actions()
+    }
+    assert set(tools.values()) <= menu_actions
 
 
 def test_tools_of_the_sql_windows_have_the_keys_of_the_table(qtbot: Any) -> None:
     console = Console()
     qtbot.addWidget(console)
     for name, action in console.tools.items():
-        there = tuple(key.toString(QKeySequence.SequenceFormat.PortableText) for key in action.shortcuts())
-        assert there == SSMS[f"query.{name}"]
+        key_texts = tuple(
+            key.toString(QKeySequence.SequenceFormat.PortableText) for key in action.shortcuts()
+        )
+        assert key_texts == SSMS[f"query.{name}"]
     query = {name for name in NAMES if name.startswith("query.")}
     assert query == {f"query.{name}" for name in console.tools}
 
@@ -178,8 +184,8 @@ def test_scopes_overlap_where_the_focus_can_be_in_both(
     ],
 )
 def test_conflicting_commands_are_found(name: str, text: str, with_whom: set[str]) -> None:
-    found = keys.clashes_with(SSMS, name, text)
-    assert {clash.first if clash.second == name else clash.second for clash in found} == with_whom
+    clashes = keys.clashes_with(SSMS, name, text)
+    assert {clash.first if clash.second == name else clash.second for clash in clashes} == with_whom
 
 
 def test_a_clash_names_the_common_scope() -> None:
@@ -202,9 +208,9 @@ def test_a_clash_names_the_common_scope() -> None:
     ],
 )
 def test_available_keys_are_determined(name: str, text: str, reason: str) -> None:
-    found = keys.explain_conflict(SSMS, name, text)
-    assert reason in found
-    assert bool(found) is bool(reason)
+    explanation = keys.explain_conflict(SSMS, name, text)
+    assert reason in explanation
+    assert bool(explanation) is bool(reason)
 
 
 def test_a_conflicting_command_loses_its_keys() -> None:
@@ -212,9 +218,9 @@ def test_a_conflicting_command_loses_its_keys() -> None:
     assert new["time.step"] == ("Ctrl+E",)
     assert new["query.run"] == ("F5", "Ctrl+Shift+E", "Alt+X")
     assert keys.clashes(new) == []
-    more = keys.assign_key(new, "time.step", "f10", add=True)
-    assert more["time.step"] == ("Ctrl+E", "F10")
-    assert keys.assign_key(more, "time.step", "Ctrl+E, Ctrl+X", add=True)["time.step"] == (
+    more_keys = keys.assign_key(new, "time.step", "f10", add=True)
+    assert more_keys["time.step"] == ("Ctrl+E", "F10")
+    assert keys.assign_key(more_keys, "time.step", "Ctrl+E, Ctrl+X", add=True)["time.step"] == (
         "F10",
         "Ctrl+E, Ctrl+X",
     )
@@ -225,10 +231,10 @@ def test_a_conflicting_command_loses_its_keys() -> None:
 
 @pytest.mark.parametrize("scheme", keys.SCHEMES)
 def test_changed_keys_are_stored(scheme: str) -> None:
-    chosen = {**keys.keys_of(scheme), "time.step": ("Ctrl+Shift+F10",), "query.run": ()}
-    text = keys.to_text(keys.changes_from(scheme, chosen))
+    changed_keys = {**keys.keys_of(scheme), "time.step": ("Ctrl+Shift+F10",), "query.run": ()}
+    text = keys.to_text(keys.changes_from(scheme, changed_keys))
     assert keys.from_text(text) == {"time.step": ("Ctrl+Shift+F10",), "query.run": ()}
-    assert keys.keys_of(scheme, keys.from_text(text)) == chosen
+    assert keys.keys_of(scheme, keys.from_text(text)) == changed_keys
 
 
 def test_unchanged_keys_store_an_empty_text() -> None:
@@ -268,6 +274,6 @@ def test_commands_without_an_action_are_reported() -> None:
 
 def test_every_pair_of_scopes_is_classified() -> None:
     assert all(keys.scopes_overlap(keys.WINDOW, scope) for scope in keys.SCOPES)
-    assert sum(keys.scopes_overlap(one, other) for one, other in product(keys.SCOPES, repeat=2)) > len(
-        keys.SCOPES
-    )
+    assert sum(
+        keys.scopes_overlap(scope, other_scope) for scope, other_scope in product(keys.SCOPES, repeat=2)
+    ) > len(keys.SCOPES)

@@ -13,22 +13,22 @@ from app.widgets.notice import NoticeBar
 
 @pytest.fixture
 def page(qtbot: QtBot) -> QWidget:
-    made = QWidget(focusPolicy=Qt.FocusPolicy.StrongFocus)
-    QVBoxLayout(made).addWidget(QLineEdit())
-    qtbot.addWidget(made)
-    made.resize(600, 400)
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
-    return made
+    field = QWidget(focusPolicy=Qt.FocusPolicy.StrongFocus)
+    QVBoxLayout(field).addWidget(QLineEdit())
+    qtbot.addWidget(field)
+    field.resize(600, 400)
+    with qtbot.waitActive(field):
+        field.show()
+        field.activateWindow()
+    return field
 
 
 def test_the_focus_stays_in_the_text_when_a_notice_closes(page: QWidget) -> None:
     notice, field = NoticeBar(page), page.findChild(QLineEdit)
     assert field is not None
     field.setFocus()
-    for shown in (lambda: None, lambda: notice.warn("It could not be done.")):
-        shown()
+    for show in (lambda: None, lambda: notice.warn("It could not be done.")):
+        show()
         notice.clear()
         assert field.hasFocus()
 
@@ -47,11 +47,11 @@ def test_a_click_on_a_notice_keeps_the_focus_in_the_text(
 ) -> None:
     monkeypatch.setattr(input_guard, "FRESH_S", 0.0)
     page.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    notice, field, done = NoticeBar(page), page.findChild(QLineEdit), []
+    notice, field, calls = NoticeBar(page), page.findChild(QLineEdit), []
     assert field is not None
     field.setFocus()
-    notice.offer("The window is closed.", "Undo", lambda: done.append(True))
+    notice.offer("The window is closed.", "Undo", lambda: calls.append(True))
     assert notice.offer_button is not None
     qtbot.mouseClick(notice.offer_button, Qt.MouseButton.LeftButton)
-    assert done
+    assert calls
     assert field.hasFocus()

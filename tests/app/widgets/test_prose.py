@@ -15,11 +15,11 @@ from app.widgets.prose import Prose
 
 @pytest.fixture
 def prose(qtbot: QtBot) -> Prose:
-    made = Prose(full_height=True)
-    qtbot.addWidget(made)
-    made.resize(300, 50)
-    made.show()
-    return made
+    prose = Prose(full_height=True)
+    qtbot.addWidget(prose)
+    prose.resize(300, 50)
+    prose.show()
+    return prose
 
 
 def test_html_is_shown_as_text(prose: Prose) -> None:
@@ -41,9 +41,9 @@ def test_a_picture_is_not_fetched(prose: Prose, tmp_path: Path) -> None:
 def test_a_link_is_only_reported(qtbot: QtBot, prose: Prose) -> None:
     prose.show_text("[there](time.md)")
     before = prose.toPlainText()
-    with qtbot.waitSignal(prose.link_chosen, timeout=100) as chosen:
+    with qtbot.waitSignal(prose.link_chosen, timeout=100) as blocker:
         prose.anchorClicked.emit(QUrl("time.md"))
-    assert chosen.args == ["time.md"]
+    assert blocker.args == ["time.md"]
     assert prose.toPlainText() == before
 
 

@@ -22,19 +22,19 @@ def test_a_row_selected_by_code_becomes_current(qtbot: QtBot, monkeypatch: pytes
     rows.addItems(["one", "two", "three"])
     rows.setCurrentRow(0)
     follow_selection(rows)
-    with qtbot.waitSignal(rows.currentRowChanged, timeout=30_000) as heard:
+    with qtbot.waitSignal(rows.currentRowChanged, timeout=30_000) as blocker:
         rows.item(0).setSelected(False)  # like Qt's action "Toggle"
         rows.item(2).setSelected(True)
-    assert heard.args == [2]
+    assert blocker.args == [2]
     assert [item.text() for item in rows.selectedItems()] == ["three"]
 
 
 def test_a_menu_button_opens_for_a_screen_reader(qtbot: QtBot) -> None:
-    seen: list[str] = []
+    item_texts: list[str] = []
 
     def fill(menu: QMenu) -> None:
         def close() -> None:
-            seen.extend(each.text() for each in menu.actions())
+            item_texts.extend(item.text() for item in menu.actions())
             menu.hide()
 
         menu.addAction("Do it")
@@ -44,17 +44,17 @@ def test_a_menu_button_opens_for_a_screen_reader(qtbot: QtBot) -> None:
     qtbot.addWidget(button)
     button.show()
     QAccessible.queryAccessibleInterface(button).actionInterface().doAction("Press")
-    qtbot.waitUntil(lambda: bool(seen), timeout=30_000)
-    assert seen == ["Do it"]
+    qtbot.waitUntil(lambda: bool(item_texts), timeout=30_000)
+    assert item_texts == ["Do it"]
 
 
 def test_a_second_press_closes_the_menu_again(qtbot: QtBot) -> None:
-    seen: list[bool] = []
+    visibilities: list[bool] = []
 
     def fill(menu: QMenu) -> None:
         menu.addAction("Do it")
         QTimer.singleShot(0, menu, press)
-        menu.aboutToHide.connect(lambda: seen.append(menu.isVisible()))
+        menu.aboutToHide.connect(lambda: visibilities.append(menu.isVisible()))
 
     button = menu_button("Actions ▾", "Available actions", fill)
     qtbot.addWidget(button)
@@ -64,16 +64,16 @@ def test_a_second_press_closes_the_menu_again(qtbot: QtBot) -> None:
         QAccessible.queryAccessibleInterface(button).actionInterface().doAction("Press")
 
     press()
-    qtbot.waitUntil(lambda: bool(seen), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(visibilities), timeout=30_000)
     qtbot.waitUntil(lambda: not button.menu().isVisible(), timeout=30_000)
 
 
 def test_a_menu_closes_after_an_action(qtbot: QtBot) -> None:
     menu = QMenu()
     qtbot.addWidget(menu)
-    done = menu.addAction("Do it")
+    item_action = menu.addAction("Do it")
     close_when_chosen(menu)
     menu.popup(menu.pos())
     assert menu.isVisible()
-    done.trigger()  # like Qt's action "Press" on an entry
+    item_action.trigger()  # like Qt's action "Press" on an entry
     assert not menu.isVisible()

@@ -31,20 +31,20 @@ EVENTS: list[dict[str, Any]] = [
 
 @pytest.fixture
 def course() -> RunTimeline:
-    made = RunTimeline(["Sales"], ["Sales"])
-    made.add(EVENTS)
-    return made
+    timeline = RunTimeline(["Sales"], ["Sales"])
+    timeline.add(EVENTS)
+    return timeline
 
 
 @pytest.fixture
 def strip(qtbot: QtBot, qapp: QApplication, course: RunTimeline) -> TimeStrip:
     theme.apply(qapp, theme.LIGHT)
-    made = TimeStrip()
-    qtbot.addWidget(made)
-    made.resize(800, 60)
-    made.show_course(course, 100.0, live=False)
-    made.show()
-    return made
+    strip = TimeStrip()
+    qtbot.addWidget(strip)
+    strip.resize(800, 60)
+    strip.show_course(course, 100.0, live=False)
+    strip.show()
+    return strip
 
 
 def find_lanes(strip: TimeStrip, now_s: float = 100.0) -> tuple[float, float]:
@@ -91,12 +91,12 @@ def test_a_marker_is_hit_within_its_neighborhood(qtbot: QtBot, strip: TimeStrip)
     marker = strip.marker_near(strip.x_of(70.0) + 5)
     assert marker is not None
     assert (marker.kind, marker.text) == ("sql", "SERVER_B: SELECT 1")
-    with qtbot.waitSignal(strip.moment_chosen, timeout=100) as chosen:
+    with qtbot.waitSignal(strip.moment_chosen, timeout=100) as blocker:
         qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=QPoint(round(strip.x_of(70.0)) + 5, 30))
-    assert chosen.args == [70.0]
-    with qtbot.waitSignal(strip.moment_chosen, timeout=100) as chosen:
+    assert blocker.args == [70.0]
+    with qtbot.waitSignal(strip.moment_chosen, timeout=100) as blocker:
         qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=QPoint(round(strip.x_of(50.0)), 30))
-    assert chosen.args[0] == pytest.approx(50.0, abs=0.2)
+    assert blocker.args[0] == pytest.approx(50.0, abs=0.2)
 
 
 def test_with_hidden_truth_only_own_actions_are_shown(strip: TimeStrip, course: RunTimeline) -> None:
@@ -139,17 +139,17 @@ def test_axis_labels_are_round_times(span_s: float, marks: int, step: float) -> 
 
 def test_a_day_of_transitions_is_drawn_as_some_thousand_marks() -> None:
     """Transitions within one pixel share a mark; those of the first hour are described individually."""
-    made = RunTimeline(["A", "B"], [])
-    made.add(
+    timeline = RunTimeline(["A", "B"], [])
+    timeline.add(
         {"t_s": t_s + n / 4, "kind": "state", "text": "changes", "server": "S", "database": name}
         for t_s in range(0, 86_400, 4)
         for n, name in enumerate("AB")
     )
-    times_s = [marker.t_s for marker in made.markers]
+    times_s = [marker.t_s for marker in timeline.markers]
     assert len([t_s for t_s in times_s if t_s < 3600]) == 1_800
     assert len(times_s) < 12_000
     assert times_s == sorted(times_s)
-    assert made.markers[-2].text.count("\n") == MERGED_LINES_MAX
+    assert timeline.markers[-2].text.count("\n") == MERGED_LINES_MAX
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # warning of the offscreen plugin about tooltips
@@ -160,12 +160,12 @@ def test_keys_step_through_markers_with_descriptions(qtbot: QtBot, strip: TimeSt
         qtbot.keyClick(strip, key)
         assert strip.markers[index].text.partition(" ")[0] in strip.accessibleDescription()
         assert QToolTip.text()
-        with qtbot.waitSignal(strip.moment_chosen) as there:
+        with qtbot.waitSignal(strip.moment_chosen) as marker_blocker:
             qtbot.keyClick(strip, Qt.Key.Key_Return)
-        assert there.args == [strip.markers[index].t_s]
-    with qtbot.waitSignal(strip.moment_chosen) as chosen:
+        assert marker_blocker.args == [strip.markers[index].t_s]
+    with qtbot.waitSignal(strip.moment_chosen) as blocker:
         qtbot.keyClick(strip, Qt.Key.Key_Return)
-    assert chosen.args == [strip.markers[-1].t_s]
+    assert blocker.args == [strip.markers[-1].t_s]
     QToolTip.hideText()
 
 

@@ -111,15 +111,15 @@ def test_tab_leaves_the_table(qtbot: Any) -> None:
     qtbot.addWidget(window)
     model = TableModel(COLUMNS)
     model.replace([("a", 1)])
-    view, after = TableView(model, "values"), QLineEdit()
+    view, next_field = TableView(model, "values"), QLineEdit()
     layout = QVBoxLayout(window)
     layout.addWidget(view)
-    layout.addWidget(after)
+    layout.addWidget(next_field)
     window.show()
     window.activateWindow()
     view.setFocus()
     qtbot.keyClick(view, Qt.Key.Key_Tab)
-    assert window.focusWidget() is after
+    assert window.focusWidget() is next_field
 
 
 def test_only_a_view_at_the_end_follows_new_rows(qtbot: Any) -> None:
@@ -132,9 +132,9 @@ def test_only_a_view_at_the_end_follows_new_rows(qtbot: Any) -> None:
     bar = view.verticalScrollBar()
     assert bar.value() == bar.maximum() > 0
     view.scrollTo(model.index(10, 0))
-    kept = bar.value()
+    scroll_value = bar.value()
     model.append([("late", 1)])
-    assert bar.value() == kept
+    assert bar.value() == scroll_value
     assert model.rowCount(QModelIndex()) == 51
 
 

@@ -47,8 +47,10 @@ def test_text_is_readable_on_its_backgrounds(colors: ThemeTokens) -> None:
 def blend_color(color: QColor, ground: QColor, alpha: int) -> QColor:
     """Return the visible color of *color*, painted with *alpha* (of 255) on *ground*."""
     share = alpha / 255.0
-    above, below = ((c.redF(), c.greenF(), c.blueF()) for c in (color, ground))
-    return QColor.fromRgbF(*(share * a + (1.0 - share) * b for a, b in zip(above, below, strict=True)))
+    foreground_rgb, background_rgb = ((c.redF(), c.greenF(), c.blueF()) for c in (color, ground))
+    return QColor.fromRgbF(
+        *(share * a + (1.0 - share) * b for a, b in zip(foreground_rgb, background_rgb, strict=True))
+    )
 
 
 @pytest.mark.parametrize("colors", THEMES, ids=lambda colors: colors.name)
@@ -56,8 +58,8 @@ def test_text_is_readable_in_the_scene_and_on_plots(colors: ThemeTokens) -> None
     """The test covers cards in every state, link labels, shades of plots, and names on colors of servers and phases."""
     grounds = {"a card": colors.raised, "a card that is down": colors.window, "the scene": colors.surface}
     pairs = {
-        f"{name} on {where}": (getattr(colors, name), ground)
-        for where, ground in grounds.items()
+        f"{name} on {ground_name}": (getattr(colors, name), ground)
+        for ground_name, ground in grounds.items()
         for name in ("text", "muted", "ok", "warn", "bad", "idle", "info")
     }
     for soft in ("info_soft", "idle_soft"):  # backgrounds of the planner's networks
@@ -66,8 +68,8 @@ def test_text_is_readable_in_the_scene_and_on_plots(colors: ThemeTokens) -> None
     for soft in ("warn_soft", "bad_soft"):  # backgrounds of times without protection or service
         shade = blend_color(getattr(colors, soft), colors.surface, SHADE_ALPHA)
         pairs |= {f"{name} on a shade {soft}": (getattr(colors, name), shade) for name in ("text", "muted")}
-    chosen = blend_color(colors.accent, colors.surface, CHOSEN_ALPHA)
-    pairs["text on a chosen span"] = (colors.text, blend_color(colors.surface, chosen, SHADE_ALPHA))
+    selected_color = blend_color(colors.accent, colors.surface, CHOSEN_ALPHA)
+    pairs["text on a chosen span"] = (colors.text, blend_color(colors.surface, selected_color, SHADE_ALPHA))
     pairs["the time of the cursor"] = (colors.surface, colors.text)
     for number, ground in enumerate((*colors.series, colors.idle)):
         pairs[f"words on series {number}"] = (colors.on_accent, ground)

@@ -37,18 +37,18 @@ def test_changes_of_many_databases_are_one_sentence() -> None:
 def test_of_many_events_the_least_important_are_counted() -> None:
     events = [build_event(n, "detected", f"S{n}", None, "lost SERVER_A") for n in range(20)]
     events.append(build_event(30, "goal", None, None, "goal met: all is well"))
-    said = sentences(events)
-    assert "Goal met: all is well." in said
-    assert said.endswith(f"And {21 - SENTENCES_MAX} more.")
-    assert said.count("lost SERVER_A") == SENTENCES_MAX - 1
+    spoken = sentences(events)
+    assert "Goal met: all is well." in spoken
+    assert spoken.endswith(f"And {21 - SENTENCES_MAX} more.")
+    assert spoken.count("lost SERVER_A") == SENTENCES_MAX - 1
 
 
 def test_a_fault_is_not_announced_twice() -> None:
-    off = [
+    power_off_events = [
         build_event(5, "fault", "S", None, "power-off S"),
         build_event(5, "service", "S", None, "power off"),
     ]
-    assert sentences(off) == "S: power off."
+    assert sentences(power_off_events) == "S: power off."
     assert sentences([build_event(5, "fault", None, None, "cut A B")]) == "Fault: cut A B."
 
 

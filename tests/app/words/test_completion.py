@@ -30,8 +30,8 @@ def test_lines_with_a_prefix_are_completed(text: str, expected: list[str]) -> No
 
 
 def test_prefix_matches_precede_inner_matches() -> None:
-    found = completions(lab(), "app")
-    assert set(found) >= {"stop-app", "start-app", "point-app"}
+    names = completions(lab(), "app")
+    assert set(names) >= {"stop-app", "start-app", "point-app"}
     assert completions(lab(), "st")[0].startswith("st")
 
 

@@ -109,12 +109,12 @@ def test_environment_precedes_setting_precedes_system(
 
 @pytest.mark.parametrize("text", ["{n:,} of {all!r} rows", "&Save <b>{file}</b> &nbsp; now", "Log"])
 def test_pseudo_translation_keeps_fields_and_lengthens_text(text: str) -> None:
-    shown = pseudo(text)
-    assert fields(shown) == fields(text)
-    assert TAG.findall(shown) == TAG.findall(text)
-    assert len(ACCESS_KEY.findall(shown)) == len(ACCESS_KEY.findall(text))
-    assert len(shown) >= 1.4 * len(text)
-    words = TAG.sub("", re.sub(r"\{[^}]*\}", "", shown))
+    pseudo_text = pseudo(text)
+    assert fields(pseudo_text) == fields(text)
+    assert TAG.findall(pseudo_text) == TAG.findall(text)
+    assert len(ACCESS_KEY.findall(pseudo_text)) == len(ACCESS_KEY.findall(text))
+    assert len(pseudo_text) >= 1.4 * len(text)
+    words = TAG.sub("", re.sub(r"\{[^}]*\}", "", pseudo_text))
     assert not re.search("[A-Za-z]", words)
 
 
@@ -131,21 +131,21 @@ def fields(text: str) -> list[tuple[str | None, ...]]:
 
 def test_every_marked_text_is_translated(in_the_code: set[Text], german: Catalog) -> None:
     """If this fails: run `make words`, and translate the added texts. `make words` also removes unused texts."""
-    known = {message.id for message in german if message.id}
-    assert not (missing := in_the_code - known), sorted(map(str, missing))
+    known_ids = {message.id for message in german if message.id}
+    assert not (missing := in_the_code - known_ids), sorted(map(str, missing))
     assert not [m.id for m in german if m.id and (m.fuzzy or not all(forms(m.string)))]
 
 
 def test_translations_have_the_same_fields_tags_and_access_keys(german: Catalog) -> None:
     for message in german:
-        for one in forms(message.string) if message.id else ():
+        for form in forms(message.string) if message.id else ():
             for text in forms(message.id)[-1:]:
-                assert set(fields(one)) == set(fields(text)), text
-                assert len(fields(one)) <= len(fields(text)) + 1, f"said more than once: {text}"
-                assert sorted(TAG.findall(one)) == sorted(TAG.findall(text)), text
-                assert len(ACCESS_KEY.findall(one)) == len(ACCESS_KEY.findall(text)), text
-                assert len(one) - len(one.lstrip()) == len(text) - len(text.lstrip()), text
-                assert text.endswith("…") == one.endswith("…"), text
+                assert set(fields(form)) == set(fields(text)), text
+                assert len(fields(form)) <= len(fields(text)) + 1, f"said more than once: {text}"
+                assert sorted(TAG.findall(form)) == sorted(TAG.findall(text)), text
+                assert len(ACCESS_KEY.findall(form)) == len(ACCESS_KEY.findall(text)), text
+                assert len(form) - len(form.lstrip()) == len(text) - len(text.lstrip()), text
+                assert text.endswith("…") == form.endswith("…"), text
 
 
 def test_the_compiled_catalog_matches_the_source(german: Catalog) -> None:
@@ -153,22 +153,22 @@ def test_the_compiled_catalog_matches_the_source(german: Catalog) -> None:
         compiled = gettext.GNUTranslations(file)
     for message in german:
         if isinstance(message.id, tuple):
-            one, many = message.id
-            assert tuple(compiled.ngettext(one, many, n) for n in (1, 2)) == message.string
+            plural, singular = message.id
+            assert tuple(compiled.ngettext(plural, singular, n) for n in (1, 2)) == message.string
         elif isinstance(message.id, str) and message.id:
             assert compiled.gettext(message.id) == message.string
 
 
 def test_every_text_of_a_verb_is_marked(in_the_code: set[Text]) -> None:
     for verb in VERBS.values():
-        said = {verb.help, verb.label, verb.section} - {""}
+        texts = {verb.help, verb.label, verb.section} - {""}
         if verb.group != "remark":  # the editor does not offer remarks
-            said |= {parameter.title or parameter.name for parameter in verb.parameters}
+            texts |= {parameter.title or parameter.name for parameter in verb.parameters}
         if verb.of_link:
-            said |= {label for label, _ in verb.variants(lab(), (P, M)) if label}
+            texts |= {label for label, _ in verb.variants(lab(), (P, M)) if label}
         if verb.back_label is not None:
-            said |= {verb.back_label((P, disk)) for disk in ("log", "data")}
-        assert {text for text in said if re.sub(r"\{\w+\}", "", text)} <= in_the_code, verb.name
+            texts |= {verb.back_label((P, disk)) for disk in ("log", "data")}
+        assert {text for text in texts if re.sub(r"\{\w+\}", "", text)} <= in_the_code, verb.name
 
 
 # --- marked texts in the code -------------------------------------------------------------------------------
@@ -179,7 +179,9 @@ def calls(name: str) -> Iterator[tuple[Path, ast.Call, bool]]:
     for path in sorted([*APP.rglob("*.py"), *ENGINE.rglob("*.py")]):
         source = path.read_text("utf-8")
         if re.search(rf"\b{name}\(", source):  # most modules have no call and need no parsing
-            yield from ((path, call, early) for call, early in _calls(ast.parse(source), name, True))
+            yield from (
+                (path, call, is_import_time) for call, is_import_time in _calls(ast.parse(source), name, True)
+            )
 
 
 def _calls(node: ast.AST, name: str, evaluated_early: bool) -> Iterator[tuple[ast.Call, bool]]:
@@ -199,8 +201,13 @@ def _calls(node: ast.AST, name: str, evaluated_early: bool) -> Iterator[tuple[as
 
 def test_no_text_is_translated_at_import() -> None:
     """The language is selected after the import, so tables contain `mark(…)`."""
-    early = [f"{path.name}:{call.lineno}" for name in ("tr", "trn") for path, call, now in calls(name) if now]
-    assert not early
+    early_calls = [
+        f"{path.name}:{call.lineno}"
+        for name in ("tr", "trn")
+        for path, call, is_import_time in calls(name)
+        if is_import_time
+    ]
+    assert not early_calls
 
 
 def test_no_translation_happens_inside_a_formatted_string() -> None:
@@ -211,8 +218,8 @@ def test_no_translation_happens_inside_a_formatted_string() -> None:
             node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.JoinedStr)
         )
         for node in strings:
-            inside = ast.walk(node)
-            hidden += [f"{path.name}:{node.lineno}" for call in inside if isinstance(call, ast.Call)
+            nodes = ast.walk(node)
+            hidden += [f"{path.name}:{node.lineno}" for call in nodes if isinstance(call, ast.Call)
                        and isinstance(call.func, ast.Name) and call.func.id in KEYWORDS
                        and isinstance(call.args[0], ast.Constant)]  # fmt: skip
     assert not hidden
@@ -229,11 +236,11 @@ def test_marked_texts_are_plain_literals() -> None:
 
 
 def test_german_has_one_term_for_the_debrief(german: Catalog) -> None:
-    about = [
+    debrief_messages = [
         message
         for message in german
         if message.id and any("debrief" in text.lower() for text in forms(message.id))
     ]
-    assert len(about) > 5
-    assert [m.string for m in about if "Nachbesprechung" not in "".join(forms(m.string))] == []
+    assert len(debrief_messages) > 5
+    assert [m.string for m in debrief_messages if "Nachbesprechung" not in "".join(forms(m.string))] == []
     assert [m.string for m in german if "Auswertung" in "".join(forms(m.string))] == []

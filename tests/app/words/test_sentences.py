@@ -203,9 +203,9 @@ def _texts(node: ast.expr) -> Iterator[str]:
             yield text
         case ast.JoinedStr(values=values):
             yield "".join(str(v.value) if isinstance(v, ast.Constant) else "7" for v in values)
-        case ast.IfExp(body=body, orelse=other):
+        case ast.IfExp(body=body, orelse=alternative):
             yield from _texts(body)
-            yield from _texts(other)
+            yield from _texts(alternative)
         case ast.BinOp(op=ast.Add(), left=left, right=right):
             yield from _texts(left)
             yield from _texts(right)
@@ -213,7 +213,7 @@ def _texts(node: ast.expr) -> Iterator[str]:
 
 def test_no_text_is_localized_without_its_template() -> None:
     """If this fails: use `say("… {name}", name=…)`, run `make words`, and translate the text."""
-    plain = [
+    plain_texts = [
         f"{path.name}:{line} {text!r}"
         for path in sorted(ENGINE.rglob("*.py"))
         if not {"published", "flow", "catalog", "language"}
@@ -221,7 +221,7 @@ def test_no_text_is_localized_without_its_template() -> None:
         for line, text in _in_code(path)
         if not OF_OTHERS.fullmatch(text)
     ]
-    assert not plain, "\n".join(plain)
+    assert not plain_texts, "\n".join(plain_texts)
 
 
 # --- completeness: texts of runs ----------------------------------------------------------------------------
@@ -271,16 +271,16 @@ def _strings(value: Any) -> Iterator[str]:
 
 def _list_quotations(drill: Drill) -> set[str]:
     """Return the texts of the author, the trainee and SQL Server in this run."""
-    said = {*_strings(drill.scenario.model_dump()), "nothing"}  # a player types "note nothing"
+    quoted_texts = {*_strings(drill.scenario.model_dump()), "nothing"}  # a player types "note nothing"
     for event in drill.events:
-        said |= (
+        quoted_texts |= (
             {" ".join(str(read_field(event, "batch", "")).split()), " ".join(event.text.split())}
             if event.kind in QUOTED
             else set()
         )
-        said |= {message["text"] for message in read_field(event, "messages", ())}
+        quoted_texts |= {message["text"] for message in read_field(event, "messages", ())}
     planned, _ = parse_script("\n".join(step.do for step in drill.scenario.solution))
-    return said | {" ".join(arg.split()) for item in (*drill.journal, *planned) for arg in item.args}
+    return quoted_texts | {" ".join(arg.split()) for item in (*drill.journal, *planned) for arg in item.args}
 
 
 MESSAGE = re.compile(
@@ -309,9 +309,9 @@ def test_a_german_run_contains_english_only_in_quotes(name: str) -> None:
     for play in plays:
         drill = play(scenario, scenario.seed)
         quoted = _list_quotations(drill)
-        for what, text in set(_spoken(drill)):
+        for kind, text in set(_spoken(drill)):
             missing |= {
-                f"{what}: {part!r} in {text!r}"
+                f"{kind}: {part!r} in {text!r}"
                 for part in _english(text)
                 if " " in part
                 and part not in quoted
@@ -324,19 +324,19 @@ def test_a_german_run_contains_english_only_in_quotes(name: str) -> None:
 
 def test_every_problem_of_a_file_is_a_message() -> None:
     names = re.compile(r"[\w-]+\??|> \d+|\d+|[\w .]*\(.*\)|skills = .*|facilitator = .*")
-    missing, found = set(), 0
+    missing, match_count = set(), 0
     for mark in (m for test in vars(test_broken_files).values() for m in getattr(test, "pytestmark", ())):
         if mark.name != "parametrize" or not str(mark.args[0]).count("text"):
             continue
         for text in {row[0] for row in mark.args[1]}:
             for problem in test_broken_files.check_text(text):
-                found += 1
+                match_count += 1
                 missing |= {
                     t
                     for t in (problem.text, problem.expected)
                     if not isinstance(t, LocalizableMessage) and not names.fullmatch(t)
                 }
-    assert found > 30
+    assert match_count > 30
     assert not missing - {""}, "\n".join(sorted(missing))
 
 
@@ -355,7 +355,7 @@ def test_every_finding_of_the_planner_is_a_message() -> None:
     ]
     plans += [replace(plan, version=2008, compression_ratio=0.3) for plan in plans[1::4]]
     limits = (Goals(), Goals(rpo_kb=0.0, response_limit_s=0.1), Goals(rpo_s=5.0, response_limit_s=0.3))
-    texts: list[str] = [each.text for each in STATEMENTS]
+    texts: list[str] = [statement.text for statement in STATEMENTS]
     for number, plan in enumerate(plans):
         for finding in advice(plan, limits[number % len(limits)]):
             texts += [finding.topic, finding.text]

@@ -66,7 +66,9 @@ def _check_detection(world: World, fault: str) -> None:
     do(world, fault)
     while True:
         events = run_until(world, world.t_s + 0.1)
-        noticed = any(one.holds for one in preconditions(world, "Sales") if one.about == "beginning")
+        noticed = any(
+            condition.holds for condition in preconditions(world, "Sales") if condition.about == "beginning"
+        )
         reported = any(
             event.kind == "cluster" and read_field(event, "what") in ("role-failed", "node removed")
             for event in events

@@ -21,8 +21,8 @@ from tests.engine.drill.texts import run
      ((1000.0, 0.0), (300.0, 0.0), None, None)],
 )  # fmt: skip
 def test_estimates_follow_the_formulas(redo, send, failover_s, loss_s) -> None:
-    found = Estimate("Sales", "NODE_2", 5.0, "", redo[0], redo[1], send[0], send[1], overhead_s=4.0)
-    assert (found.failover_s, found.data_loss_s) == (failover_s, loss_s)
+    estimate = Estimate("Sales", "NODE_2", 5.0, "", redo[0], redo[1], send[0], send[1], overhead_s=4.0)
+    assert (estimate.failover_s, estimate.data_loss_s) == (failover_s, loss_s)
 
 
 @pytest.mark.parametrize(
@@ -31,14 +31,14 @@ def test_estimates_follow_the_formulas(redo, send, failover_s, loss_s) -> None:
 )
 def test_detection_time_follows_the_setting_for_the_lost_part(cause: str, seconds: float) -> None:
     world = ag_lab()
-    found = estimates.estimate(world, world.copies["NODE_2", "Sales"], cause)
-    assert found is not None
-    assert found.detection_s == pytest.approx(seconds)
+    loss_estimate = estimates.estimate(world, world.copies["NODE_2", "Sales"], cause)
+    assert loss_estimate is not None
+    assert loss_estimate.detection_s == pytest.approx(seconds)
 
 
 def test_a_vanishing_rate_gives_no_estimate() -> None:
-    found = Estimate("Sales", "NODE_2", 5.0, "", 100.0, 1e-20, 100.0, 1e-20)
-    assert (found.failover_s, found.data_loss_s) == (None, None)
+    estimate = Estimate("Sales", "NODE_2", 5.0, "", 100.0, 1e-20, 100.0, 1e-20)
+    assert (estimate.failover_s, estimate.data_loss_s) == (None, None)
 
 
 def test_a_review_uses_the_estimate_just_before_the_loss() -> None:
@@ -46,15 +46,20 @@ def test_a_review_uses_the_estimate_just_before_the_loss() -> None:
     drill = run(Drill(load_scenario(text, "ag-lab"), 1), 10)
     drill.do("power-off NODE_1")
     run(drill, 60)
-    told = review(drill)
-    for failover in told.failovers:
+    findings = review(drill)
+    for failover in findings.failovers:
         estimate = failover.estimate
         assert estimate is not None
         assert estimate.server == "NODE_2"
         assert estimate.log_rate_kb_per_s > 10.0
-        took = (failover.phases[-2].to_tick - failover.phases[0].from_tick) / 100
-        assert took == pytest.approx(estimate.failover_s, abs=3.5)
-    assert {guard.target for guard in told.lanes["Sales"].preconditions} == {"", "NODE_1", "NODE_2", "NODE_3"}
+        duration_s = (failover.phases[-2].to_tick - failover.phases[0].from_tick) / 100
+        assert duration_s == pytest.approx(estimate.failover_s, abs=3.5)
+    assert {guard.target for guard in findings.lanes["Sales"].preconditions} == {
+        "",
+        "NODE_1",
+        "NODE_2",
+        "NODE_3",
+    }
 
 
 def test_one_ready_secondary_is_enough_and_others_name_their_reason() -> None:
@@ -74,10 +79,10 @@ def test_a_failover_cluster_instance_has_preconditions_per_node() -> None:
     assert has_automatic_failover(world, database)
     server = next(copy.server for copy in world.copies_of(database))
     home = world.instances[server].computer
-    found = preconditions(world, database)
-    assert home not in {p.target for p in found}
-    others = {p.target for p in found} - {""}
-    do(world, *(f"power-off {name}" for name in sorted(others)))
+    conditions = preconditions(world, database)
+    assert home not in {p.target for p in conditions}
+    targets = {p.target for p in conditions} - {""}
+    do(world, *(f"power-off {name}" for name in sorted(targets)))
     run_until(world, 5)
     assert not has_automatic_failover(world, database)
     assert world.availability[database].exposed

@@ -32,11 +32,15 @@ def _legal(world: World) -> None:
     assert len(serving) <= 1, f"{serving} accept commits at {world.t_s} s"
     for (server, guid), state in world.replicas.items():
         for name in world.groups[guid].databases:
-            mine = world.copies[server, name].availability
+            membership = world.copies[server, name].availability
             pending = state.word is ReplicaWord.PRIMARY_PENDING
-            assert mine.role is (ReplicaRole.RESOLVING if pending else state.role), (server, name, world.t_s)
-            if mine.role is ReplicaRole.RESOLVING:
-                assert mine.state is SyncState.NOT_SYNCHRONIZING, (server, name, world.t_s)
+            assert membership.role is (ReplicaRole.RESOLVING if pending else state.role), (
+                server,
+                name,
+                world.t_s,
+            )
+            if membership.role is ReplicaRole.RESOLVING:
+                assert membership.state is SyncState.NOT_SYNCHRONIZING, (server, name, world.t_s)
     assert all(account.lost_transactions == 0 for account in world.availability.values())
 
 
@@ -75,11 +79,11 @@ def _healthy(world: World) -> bool:
     roles = [role for node in world.nodes.values() for role in node.config.roles]
     if len(leads) != 1 or not all(role.state is ResourceState.ONLINE for role in roles):
         return False
-    others = [server for server in ("NODE_1", "NODE_2") if server != leads[0]]
+    other_servers = [server for server in ("NODE_1", "NODE_2") if server != leads[0]]
     states = [
         world.copies[leads[0], name].availability.peer(server)
         for name in ("Sales", "Orders")
-        for server in others
+        for server in other_servers
     ]
     followers = [world.replicas[key].role for key in world.replicas if key[0] != leads[0]]
     in_step = all(state is SyncState.SYNCHRONIZED for state in states)
@@ -88,15 +92,15 @@ def _healthy(world: World) -> bool:
 
 def explore(step: int, offset: int = 0) -> None:
     start, problems = ag_lab(), []
-    for number, (one, other, gap_s) in enumerate(product(FAULTS, FAULTS, GAPS_S)):
-        if one == other or number % step != offset:
+    for number, (first_fault, second_fault, gap_s) in enumerate(product(FAULTS, FAULTS, GAPS_S)):
+        if first_fault == second_fault or number % step != offset:
             continue
         try:
-            world = _run(start, one, other, gap_s)
+            world = _run(start, first_fault, second_fault, gap_s)
             if not _healthy(world):
-                problems.append(f"{one}, {gap_s} s, {other}: not healthy after the repair")
+                problems.append(f"{first_fault}, {gap_s} s, {second_fault}: not healthy after the repair")
         except AssertionError as problem:
-            problems.append(f"{one}, {gap_s} s, {other}: {str(problem).splitlines()[0]}")
+            problems.append(f"{first_fault}, {gap_s} s, {second_fault}: {str(problem).splitlines()[0]}")
     assert not problems, "\n".join(problems)
 
 

@@ -18,11 +18,11 @@ def test_the_statement_ends_when_the_replica_is_primary(server: str, command: st
     world = ag_lab()
     do(world, f"sql {server} ALTER AVAILABILITY GROUP AG1 {command}")
     events = run_until(world, 30)
-    (done,) = [event for event in events if event.kind == "sql_done"]
+    (done_event,) = [event for event in events if event.kind == "sql_done"]
     online = [event for event in events if event.kind == "role" and event.text == "RESOLVING -> PRIMARY"]
     assert {event.server for event in online} == {server}
-    assert 0 <= done.tick - online[0].tick <= 10
-    assert [message["number"] for message in read_field(done, "messages")] == [0]
+    assert 0 <= done_event.tick - online[0].tick <= 10
+    assert [message["number"] for message in read_field(done_event, "messages")] == [0]
 
 
 def test_a_failover_that_fails_is_an_error() -> None:
@@ -31,10 +31,10 @@ def test_a_failover_that_fails_is_an_error() -> None:
     run_until(world, 1)
     do(world, "sql NODE_2#2 REVOKE VIEW SERVER STATE FROM [NT AUTHORITY\\SYSTEM]")
     events = run_until(world, 60)
-    (done,) = [
+    (done_event,) = [
         event for event in events if event.kind == "sql_done" and read_field(event, "window") == "NODE_2"
     ]
-    assert [message["number"] for message in read_field(done, "messages")] == [41104]
+    assert [message["number"] for message in read_field(done_event, "messages")] == [41104]
     assert primaries(world) == ["NODE_1"]
 
 

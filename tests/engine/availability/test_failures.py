@@ -37,7 +37,7 @@ def test_both_databases_move_to_the_automatic_target(fault: str, least_s: float,
     run_until(world, 90)
     assert primaries(world) == ["NODE_2"]
     assert [(f.kind, f.to_server) for f in world.failovers] == [("automatic", "NODE_2")] * 2
-    assert all(least_s <= took <= most_s for took in online_s(world)), online_s(world)
+    assert all(least_s <= outage_s <= most_s for outage_s in online_s(world)), online_s(world)
     assert all(account.lost_transactions == 0 for account in world.availability.values())
     assert world.clients["APP"].connected_to == "NODE_2"
 
@@ -70,8 +70,8 @@ def test_a_hung_primary_is_restarted_on_its_node_first(better_s: float, server: 
     do(world, "slow-cpu NODE_1 factor=200")
     run_until(world, 30 + better_s)
     do(world, "slow-cpu NODE_1 factor=1")
-    told = run_until(world, 120)
-    online = [event for event in told if event.kind == "cluster" and read_field(event, "what") == "online"]
+    alerts = run_until(world, 120)
+    online = [event for event in alerts if event.kind == "cluster" and read_field(event, "what") == "online"]
     assert primaries(world) == [server]
     if server == "NODE_1":
         assert [round(event.t_s) for event in online] == [ends_s]
@@ -130,8 +130,8 @@ def test_a_file_that_redo_cannot_create_suspends_the_copy_until_the_drive_exists
     for line in ("", resume):  # redo reaches the same log record again
         do(world, *filter(None, [line]))
         run_until(world, world.tick / 100 + 10)
-        mine = world.copies["NODE_2", "Sales"].availability
-        assert (mine.suspended, mine.state) == (SuspendReason.REDO, SyncState.NOT_SYNCHRONIZING)
+        membership = world.copies["NODE_2", "Sales"].availability
+        assert (membership.suspended, membership.state) == (SuspendReason.REDO, SyncState.NOT_SYNCHRONIZING)
     assert world.copies["NODE_3", "Sales"].extra_files == world.copies["NODE_1", "Sales"].extra_files
     assert sum(5123 in line for line in world.errorlog["NODE_2"]) == 2
     do(world, "add-drive NODE_2 E size_gb=20", resume)

@@ -69,22 +69,22 @@ def test_access_follows_role_connections_and_intent(
     role: str, allowed: str, intent: bool, error: int
 ) -> None:
     world = ag_lab()
-    where = "NODE_1" if role == "primary" else "NODE_2"
+    server = "NODE_1" if role == "primary" else "NODE_2"
     word = "PRIMARY" if role == "primary" else "SECONDARY"
-    modify(world, where, f"{word}_ROLE (ALLOW_CONNECTIONS = {allowed})")
-    key = (where, "Sales")
+    modify(world, server, f"{word}_ROLE (ALLOW_CONNECTIONS = {allowed})")
+    key = (server, "Sales")
     if role in ("resolving", "without quorum"):
         world.update_availability(key, role=ReplicaRole.RESOLVING, quorum=role == "resolving")
     if role == "reverting":
         world.update_availability(key, state=SyncState.REVERTING)
     if role == "suspended":
-        assert sql(world, where, "ALTER DATABASE Sales SET HADR SUSPEND") == []
-    told = ";ApplicationIntent=ReadOnly" if intent else ""
-    do(world, f"change-connection {where} Server={where};Database=Sales{told}")
-    assert sql(world, where, "SELECT 1") == ([error, 4060, 18456] if error else [])
+        assert sql(world, server, "ALTER DATABASE Sales SET HADR SUSPEND") == []
+    intent_option = ";ApplicationIntent=ReadOnly" if intent else ""
+    do(world, f"change-connection {server} Server={server};Database=Sales{intent_option}")
+    assert sql(world, server, "SELECT 1") == ([error, 4060, 18456] if error else [])
     # the same with USE on a connection to master
-    do(world, f"change-connection {where} Server={where}{told}")
-    assert sql(world, where, "USE Sales") == ([error] if error else [])
+    do(world, f"change-connection {server} Server={server}{intent_option}")
+    assert sql(world, server, "USE Sales") == ([error] if error else [])
 
 
 def server_reached(world: model.World, window: str) -> object:
@@ -109,9 +109,9 @@ def test_routing_without_a_target_is_982_and_reported_to_the_application() -> No
     modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = NO)")
     do(world, "change-connection NODE_1 Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly")
     assert sql(world, "NODE_1", "SELECT 1") == [982, 4060, 18456]
-    told = [event for event in run_until(world, 20) if read_field(event, "number") == 982]
-    assert told
-    assert read_field(told[0], "client") == "REPORT"
+    refusals = [event for event in run_until(world, 20) if read_field(event, "number") == 982]
+    assert refusals
+    assert read_field(refusals[0], "client") == "REPORT"
     modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_ONLY)")
     run_until(world, 60)
     assert world.clients["REPORT"].connected_to == "NODE_3"
@@ -193,12 +193,20 @@ def test_a_program_with_read_intent_is_routed_by_the_listener() -> None:
     world = ag_lab()
 
     def connect_client(window: str, **properties: str) -> Event:
-        told = {"login": "sa", "password": "right", "database": "Sales", "intent": "ReadOnly", **properties}
-        simulator.apply_input(world, parse_line(f"connect {window} {json.dumps(told)}", world.tick))
+        properties_sent = {
+            "login": "sa",
+            "password": "right",
+            "database": "Sales",
+            "intent": "ReadOnly",
+            **properties,
+        }
+        simulator.apply_input(
+            world, parse_line(f"connect {window} {json.dumps(properties_sent)}", world.tick)
+        )
         return next(event for event in simulator.advance(world, world.tick) if event.kind == "session")
 
-    sent_on = connect_client("NODE_1#1", listener="AGL1")
-    assert (read_field(sent_on, "what"), read_field(sent_on, "to")) == ("routed", "NODE_3")
+    routed_client = connect_client("NODE_1#1", listener="AGL1")
+    assert (read_field(routed_client, "what"), read_field(routed_client, "to")) == ("routed", "NODE_3")
     assert "NODE_1#1" not in world.sessions
     assert read_field(connect_client("NODE_1#2", listener="AGL1", intent="ReadWrite"), "what") == "connected"
     assert (
@@ -220,8 +228,8 @@ def test_a_secondary_redirects_writers_to_the_primary(allowed: str, intent: bool
     world = ag_lab(version=2019)
     modify(world, "NODE_1", "PRIMARY_ROLE (READ_WRITE_ROUTING_URL = 'TCP://NODE_1:1433')")
     modify(world, "NODE_2", f"SECONDARY_ROLE (ALLOW_CONNECTIONS = {allowed})")
-    told = ";ApplicationIntent=ReadOnly" if intent else ""
-    do(world, f"change-connection NODE_2 Server=NODE_2;Database=Sales{told}")
+    intent_option = ";ApplicationIntent=ReadOnly" if intent else ""
+    do(world, f"change-connection NODE_2 Server=NODE_2;Database=Sales{intent_option}")
     if isinstance(reached, int):
         assert sql(world, "NODE_2", "SELECT 1") == [reached, 4060, 18456]
     else:
@@ -241,8 +249,8 @@ def test_servers_of_a_nested_routing_list_share_the_readers() -> None:
     world = ag_lab(version=2016)
     modify(world, "NODE_1", nested)
     rows = "SELECT routing_priority FROM sys.availability_read_only_routing_lists ORDER BY 1"
-    found = run_statement(world, "NODE_1#1", f"{rows}")["results"][0]["rows"]
-    assert [place for (place,) in found].count(1) >= 2
+    result_rows = run_statement(world, "NODE_1#1", f"{rows}")["results"][0]["rows"]
+    assert [place for (place,) in result_rows].count(1) >= 2
     report = world.clients["REPORT"]
     reached = []
     for number in range(4):

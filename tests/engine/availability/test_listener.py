@@ -58,9 +58,9 @@ def test_trying_addresses_in_turn_times_out_half_of_the_logins() -> None:
     assert {outage > 15 for outage in outages} == {True}  # the listener was offline when the login began
     world = two_sites()
     client = names.resolve(world, world.clients["APP"], "AGL1")
-    chosen = [names.detour_s(world, client, "AGL1") for _ in range(400)]
-    assert set(chosen) == {0.0, names.TCP_TIMEOUT_S}
-    assert 150 < chosen.count(0.0) < 250
+    detours_s = [names.detour_s(world, client, "AGL1") for _ in range(400)]
+    assert set(detours_s) == {0.0, names.TCP_TIMEOUT_S}
+    assert 150 < detours_s.count(0.0) < 250
 
 
 def test_thirty_seconds_are_enough_for_two_addresses() -> None:
@@ -101,8 +101,8 @@ def test_flushing_the_dns_cache_of_a_computer_ends_the_delay() -> None:
 def test_settings_of_the_network_name_apply_when_it_comes_online_again() -> None:
     world = two_sites()
     assert "HostRecordTTL" in ps(world, "Get-ClusterResource AG1_AGL1 | Get-ClusterParameter")
-    said = ps(world, "Get-ClusterResource AG1_AGL1 | Set-ClusterParameter RegisterAllProvidersIP 0")
-    assert "until AG1_AGL1 is taken offline and then online again" in said
+    output = ps(world, "Get-ClusterResource AG1_AGL1 | Set-ClusterParameter RegisterAllProvidersIP 0")
+    assert "until AG1_AGL1 is taken offline and then online again" in output
     ps(world, "Get-ClusterResource AG1_AGL1 | Set-ClusterParameter HostRecordTTL 300")
     assert world.records["AGL1"].addresses == BOTH
     states = ps(world, "Stop-ClusterResource AG1_AGL1")
@@ -122,9 +122,9 @@ def test_settings_of_the_network_name_apply_when_it_comes_online_again() -> None
 def test_listener_addresses_are_resources_and_rows() -> None:
     world = two_sites()
     run_until(world, 1)
-    told = ps(world, "Get-ClusterResource")
-    assert re.search(r"AG1_10\.0\.1\.50 +Online", told)
-    assert re.search(r"AG1_10\.0\.2\.50 +Offline", told)
+    output = ps(world, "Get-ClusterResource")
+    assert re.search(r"AG1_10\.0\.1\.50 +Online", output)
+    assert re.search(r"AG1_10\.0\.2\.50 +Offline", output)
     rows = run_statement(
         world, "NODE_1#1", "SELECT ip_address, state_desc FROM sys.availability_group_listener_ip_addresses"
     )
@@ -139,7 +139,7 @@ def test_connection_string_of_an_application_is_parsed() -> None:
     do(world, "connect-string APP MultiSubnetFailover=True;Connect Timeout=30")
     client = world.clients["APP"]
     assert (client.multi_subnet, client.login_timeout_s) == (True, 30.0)
-    for wrong in ("Pooling=False", "MultiSubnetFailover=perhaps", "Connect Timeout=soon"):
+    for bad_option in ("Pooling=False", "MultiSubnetFailover=perhaps", "Connect Timeout=soon"):
         with pytest.raises(InputError):
-            do(world, f"connect-string APP {wrong}")
+            do(world, f"connect-string APP {bad_option}")
     assert world.clients["APP"] == client

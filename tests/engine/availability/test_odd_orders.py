@@ -69,8 +69,10 @@ def test_a_primary_without_quorum_reports_not_synchronizing() -> None:
     """The lanes of the charts are drawn from this state."""
     world = ag_lab()
     do(world, "power-off FSW", "power-off NODE_2", "power-off NODE_3")
-    told = [event for event in run_until(world, 40.0) if event.kind == "state" and event.server == "NODE_1"]
-    assert {(event.database, read_field(event, "new")) for event in told} == {
+    state_changes = [
+        event for event in run_until(world, 40.0) if event.kind == "state" and event.server == "NODE_1"
+    ]
+    assert {(event.database, read_field(event, "new")) for event in state_changes} == {
         ("Sales", "NOT_SYNCHRONIZING"),
         ("Orders", "NOT_SYNCHRONIZING"),
     }
@@ -88,14 +90,14 @@ def test_two_partitions_do_not_affect_each_other() -> None:
     run_until(world, 100)
     words = {server: state.word for (server, _), state in world.replicas.items()}
     assert words["NODE_1"] == words["NODE_2"] == ReplicaWord.PRIMARY_NORMAL
-    other = world.nodes["NODE_2"].config, world.copies["NODE_2", "Sales"].availability.state
+    state_before = world.nodes["NODE_2"].config, world.copies["NODE_2", "Sales"].availability.state
     do(world, "sql NODE_1 ALTER DATABASE Sales SET HADR SUSPEND")
     do(world, "sql NODE_1 " + AG + "REMOVE LISTENER 'AGL1'")
     do(world, "sql NODE_1 " + AG + "REMOVE REPLICA ON 'NODE_3'")
     run_until(world, 110)
-    assert (world.nodes["NODE_2"].config, world.copies["NODE_2", "Sales"].availability.state) == other
+    assert (world.nodes["NODE_2"].config, world.copies["NODE_2", "Sales"].availability.state) == state_before
     role = world.nodes["NODE_1"].config.role("AG1")
     assert role is not None
-    assert [(one.kind, one.owners) for one in role.resources] == [
+    assert [(resource.kind, resource.owners) for resource in role.resources] == [
         ("SQL Server Availability Group", ("NODE_1", "NODE_2"))
     ]

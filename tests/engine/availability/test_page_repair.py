@@ -17,8 +17,8 @@ STATE = (
 
 def query(world: World, server: str, text: str) -> list[list[object]]:
     do(world, f"sql {server} {text}")
-    (done,) = [event for event in run_on(world, 0.5) if event.kind == "sql_done"]
-    return Answer(done).grids[0]
+    (done_event,) = [event for event in run_on(world, 0.5) if event.kind == "sql_done"]
+    return Answer(done_event).grids[0]
 
 
 CASES = [

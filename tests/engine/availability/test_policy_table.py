@@ -103,7 +103,7 @@ def describe(world: World, server: str) -> str:
         "+".join(sorted(policy.collect_state_names(world, copy))) or "-",
         f"sequence={policy.role_sequence(copy)}",
         f"partner={policy.partner(copy)}",
-        "refusals=" + "/".join(str(each.number if each is not None else 0) for each in refusals),
+        "refusals=" + "/".join(str(refusal.number if refusal is not None else 0) for refusal in refusals),
         f"routes={describe_route(world, server, False)}/{describe_route(world, server, True)}",
         f"snapshot={policy.gives_snapshot(copy)}",
         f"backups={policy.backup_refusal(world, copy, False)}/{policy.backup_refusal(world, copy, True)}",
@@ -119,8 +119,8 @@ def test_the_policy_answers_as_in_the_table(request: pytest.FixtureRequest) -> N
         for server in ("NODE_1", "NODE_2", "NODE_3")
     ]
     rows += [
-        f"{name}: {each.name} | {each.seen_in} | {each.target} | {each.holds} {each.now}"
+        f"{name}: {condition.name} | {condition.seen_in} | {condition.target} | {condition.holds} {condition.now}"
         for name, world in WORLDS.items()
-        for each in groups.preconditions(world, "Sales")
+        for condition in groups.preconditions(world, "Sales")
     ]
     recordings.check_lines(TABLE, rows, request)

@@ -22,9 +22,9 @@ def read_while_changed() -> model.World:
 
 
 def rows(world: model.World, window: str, text: str) -> list[list[object]]:
-    found = run_statement(world, window, text)["results"][0]["rows"]
-    assert isinstance(found, list)
-    return found
+    rows = run_statement(world, window, text)["results"][0]["rows"]
+    assert isinstance(rows, list)
+    return rows
 
 
 def redo_queue_kb(world: model.World) -> float:
@@ -38,20 +38,20 @@ def test_the_redo_queue_grows_while_log_is_hardened() -> None:
     assert redo_queue_kb(world) > first > 1000
     sales = world.copies["NODE_3", "Sales"]
     assert sales.stream is not None
-    at = world.flow.stream_positions(sales.stream)
-    assert at.hardened_kb - at.redone_kb > 1000
+    positions = world.flow.stream_positions(sales.stream)
+    assert positions.hardened_kb - positions.redone_kb > 1000
     assert world.copies["NODE_2", "Sales"].availability.redo_waits == ""  # without readers
 
 
 def test_the_blocking_reader_is_found_and_killed() -> None:
     world = read_while_changed()
     ((waiting, blocker),) = rows(world, "NODE_3#2", WAITS)
-    ((same,),) = rows(
+    ((waiting_session,),) = rows(
         world,
         "NODE_3#2",
         f"SELECT session_id FROM sys.dm_os_waiting_tasks WHERE blocking_session_id = {blocker}",
     )
-    assert waiting == same
+    assert waiting == waiting_session
     ((host,),) = rows(
         world, "NODE_3#2", f"SELECT host_name FROM sys.dm_exec_sessions WHERE session_id = {blocker}"
     )

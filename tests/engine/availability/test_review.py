@@ -27,8 +27,14 @@ FORCE = "ALTER AVAILABILITY GROUP AG1 FORCE_FAILOVER_ALLOW_DATA_LOSS"
 
 def find_routed_server(world: model.World, number: int) -> str:
     """Return the server to which a login through AGL1 with read intent is routed."""
-    told = {"login": "sa", "password": "right", "database": "Sales", "intent": "ReadOnly", "listener": "AGL1"}
-    do(world, f"connect NODE_1#tds{number} {json.dumps(told)}")
+    properties_sent = {
+        "login": "sa",
+        "password": "right",
+        "database": "Sales",
+        "intent": "ReadOnly",
+        "listener": "AGL1",
+    }
+    do(world, f"connect NODE_1#tds{number} {json.dumps(properties_sent)}")
     events = [event for event in run_until(world, world.tick / 100 + 1) if event.kind == "session"]
     return str(read_field(events[-1], "to") or "NODE_1")
 
@@ -39,7 +45,7 @@ def test_logins_rotate_among_the_servers_of_a_nested_list() -> None:
     modify(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = (('NODE_2', 'NODE_3'), 'NODE_1'))")
     reached = [find_routed_server(world, number) for number in range(6)]
     assert sorted(set(reached)) == ["NODE_2", "NODE_3"]
-    assert all(one != other for one, other in itertools.pairwise(reached))
+    assert all(state != next_state for state, next_state in itertools.pairwise(reached))
     do(world, "change-connection NODE_2#7 Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly")
     do(world, "change-connection NODE_2#8 Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly")
     names = {
@@ -62,9 +68,9 @@ def test_each_forced_primary_moves_data_and_two_recovery_forks_are_tracked() -> 
     world = ag_lab()
     force_failovers(world, "NODE_3", "NODE_1", "NODE_3")
     for database in ("Sales", "Orders"):
-        mine = world.copies["NODE_3", database].availability
-        assert mine.role is ReplicaRole.PRIMARY
-        assert mine.suspended is None
+        membership = world.copies["NODE_3", database].availability
+        assert membership.role is ReplicaRole.PRIMARY
+        assert membership.suspended is None
     assert sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
     run_until(world, world.tick / 100 + 60)
     stranded = world.copies["NODE_2", "Sales"].availability
@@ -107,12 +113,12 @@ def test_a_basic_group_has_two_replicas_and_no_readable_secondary() -> None:
     """[DOC: basic availability groups]; 41199 and its words have been seen in a public trace."""
     world = standard()
     reads = ", SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL)"
-    both = [REPLICA.format("NODE_1", ""), REPLICA.format("NODE_2", reads)]
-    refused = run_statement(world, "NODE_1", BASIC.format(replicas=", ".join(both)))["messages"]
-    assert [(one["number"], one["state"]) for one in refused] == [(41199, 8)]
+    replicas = [REPLICA.format("NODE_1", ""), REPLICA.format("NODE_2", reads)]
+    refused = run_statement(world, "NODE_1", BASIC.format(replicas=", ".join(replicas)))["messages"]
+    assert [(error["number"], error["state"]) for error in refused] == [(41199, 8)]
     assert "allow_connections" in refused[0]["text"]
-    both[1] = REPLICA.format("NODE_2", "")
-    assert sql(world, "NODE_1", BASIC.format(replicas=", ".join(both)), 5.0) == []
+    replicas[1] = REPLICA.format("NODE_2", "")
+    assert sql(world, "NODE_1", BASIC.format(replicas=", ".join(replicas)), 5.0) == []
     third = f"ALTER AVAILABILITY GROUP B ADD REPLICA ON {REPLICA.format('NODE_3', '')}"
     assert sql(world, "NODE_1", third) == [35223]
     alter = (
@@ -173,15 +179,15 @@ def test_a_scenario_with_standard_edition_allows_only_basic_groups() -> None:
     lab = LAB.replace(
         'name = "NODE_1"\nversion = 2014', 'name = "NODE_1"\nversion = 2014\nedition = "Standard"'
     )
-    found = [problem.text for problem in problems(lab)]
-    assert any("from SQL Server 2016 on" in str(wrong) for wrong in found)
-    assert any("3 replicas exceed the limit" in str(wrong) for wrong in found)
+    problem_texts = [problem.text for problem in problems(lab)]
+    assert any("from SQL Server 2016 on" in str(problem) for problem in problem_texts)
+    assert any("3 replicas exceed the limit" in str(problem) for problem in problem_texts)
     readable = problems(BAG.format(version=2017, edition="Standard", readers="ALL"))
     assert ["does not support readable secondaries" in str(problem.text) for problem in readable] == [True]
-    good = BAG.format(version=2017, edition="Standard", readers="NO")
-    world = build_world(load_scenario(good, "bag"), 1)
-    shown = run_statement(world, "N1", "SELECT basic_features FROM sys.availability_groups")
-    assert shown["results"][0]["rows"] == [[1]]
+    valid_text = BAG.format(version=2017, edition="Standard", readers="NO")
+    world = build_world(load_scenario(valid_text, "bag"), 1)
+    result = run_statement(world, "N1", "SELECT basic_features FROM sys.availability_groups")
+    assert result["results"][0]["rows"] == [[1]]
     load_scenario(BAG.format(version=2014, edition="Enterprise", readers="ALL"), "bag")
 
 
@@ -194,12 +200,12 @@ def test_permissions_on_a_group_are_reported_as_not_simulated(verb: str) -> None
     world = ag_lab()
     assert sql(world, "NODE_1", "CREATE LOGIN pm WITH PASSWORD = 'Pa55!!'") == []
     begin, end = verb.split(" {} ")
-    on = f"{begin} ALTER, CONTROL, VIEW DEFINITION ON AVAILABILITY GROUP::{{}} {end} {{}}"
-    answer = run_statement(world, "NODE_1", on.format("AG1", "pm"))["messages"]
+    grant_template = f"{begin} ALTER, CONTROL, VIEW DEFINITION ON AVAILABILITY GROUP::{{}} {end} {{}}"
+    answer = run_statement(world, "NODE_1", grant_template.format("AG1", "pm"))["messages"]
     assert [message["text"].startswith("Not simulated: ") for message in answer] == [True]
     assert "AVAILABILITY GROUP" in answer[0]["text"]
-    assert sql(world, "NODE_1", on.format("NOSUCH", "pm")) == [15151]
-    assert sql(world, "NODE_1", on.format("AG1", "nobody")) == [15151]
+    assert sql(world, "NODE_1", grant_template.format("NOSUCH", "pm")) == [15151]
+    assert sql(world, "NODE_1", grant_template.format("AG1", "nobody")) == [15151]
 
 
 SNAP = "CREATE DATABASE {0} ON (NAME = Sales, FILENAME = 'D:\\Data\\{0}.ss') AS SNAPSHOT OF Sales"

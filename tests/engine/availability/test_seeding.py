@@ -31,8 +31,8 @@ def rows(world: model.World, server: str, columns: str) -> list[list[object]]:
     answer = run_statement(
         world, server, f"SELECT {columns} FROM sys.dm_hadr_automatic_seeding ORDER BY start_time"
     )
-    found: list[list[object]] = answer["results"][0]["rows"]
-    return found
+    rows: list[list[object]] = answer["results"][0]["rows"]
+    return rows
 
 
 def numbers(world: model.World, server: str) -> list[int]:
@@ -53,10 +53,10 @@ def test_an_added_database_is_seeded_and_joins() -> None:
     )
     assert running["results"][0]["rows"] == [["Destination", "Orders"]]
     assert sql(world, "NODE_1", "BACKUP LOG Orders TO DISK = 'D:\\o.trn'") == [4035, 3014]
-    held = run_statement(
+    result = run_statement(
         world, "NODE_1", "SELECT log_reuse_wait_desc FROM sys.databases WHERE name = 'Orders'"
     )
-    assert held["results"][0]["rows"] == [["AVAILABILITY_REPLICA"]]
+    assert result["results"][0]["rows"] == [["AVAILABILITY_REPLICA"]]
     run_until(world, 3000)
     assert orders(world) is SyncState.SYNCHRONIZED
     assert rows(world, "NODE_2", "current_state, is_source, failure_state") == [["COMPLETED", 0, None]]
@@ -71,8 +71,8 @@ def test_an_added_database_is_seeded_and_joins() -> None:
 def test_without_the_permission_seeding_fails_with_19506_until_granted() -> None:
     world = prepare_seeding(granted=False)
     add(world)
-    shown = rows(world, "NODE_1", "current_state, failure_state, failure_state_desc")
-    assert shown == [["FAILED", 21, "Seeding Check Message Timeout"]]
+    seeding_rows = rows(world, "NODE_1", "current_state, failure_state, failure_state_desc")
+    assert seeding_rows == [["FAILED", 21, "Seeding Check Message Timeout"]]
     assert 19506 in numbers(world, "NODE_2")
     assert 19495 in numbers(world, "NODE_1")
     assert ("NODE_2", "Orders") not in world.copies
@@ -140,8 +140,8 @@ def test_basic_groups_are_seeded(edition: str, basic: str, names: str, errors: l
     world = ag_lab(version=2016)
     assert sql(world, "NODE_1", "DROP AVAILABILITY GROUP AG1") == []
     world.update_instance("NODE_1", edition=edition)
-    got = sql(world, "NODE_1", CREATE.format(basic=basic, names=names, modes=MODES), 5.0)
-    assert got == errors
+    answer = sql(world, "NODE_1", CREATE.format(basic=basic, names=names, modes=MODES), 5.0)
+    assert answer == errors
     if not errors:
         run_until(world, 30)
         assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP B ADD DATABASE Sales") == [35200]
@@ -212,8 +212,8 @@ def test_redo_of_encryption_suspends_without_the_certificate() -> None:
     assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 ADD DATABASE Orders") == []
     assert sql(world, "NODE_2", "ALTER DATABASE Orders SET HADR AVAILABILITY GROUP = AG1") == []
     run_until(world, world.tick / 100 + 30)
-    mine = world.copies["NODE_2", "Orders"].availability
-    assert (mine.state, mine.suspended) == (SyncState.NOT_SYNCHRONIZING, model.SuspendReason.REDO)
+    membership = world.copies["NODE_2", "Orders"].availability
+    assert (membership.state, membership.suspended) == (SyncState.NOT_SYNCHRONIZING, model.SuspendReason.REDO)
     assert numbers(world, "NODE_2").count(33111) == 1
     assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == [41142]
     bring_certificate(world)

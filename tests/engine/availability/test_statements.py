@@ -109,8 +109,8 @@ PLACES = [
 @pytest.mark.parametrize("row", MATRIX, ids=lambda row: row[0])
 def test_each_statement_is_checked_per_role(row: tuple[str, *tuple[int, ...]]) -> None:
     statement, *expected = row
-    said = [say(world().fork(), server, AG + statement) for world, server in PLACES]
-    assert said == [[number] if number else [] for number in expected]
+    replies = [say(world().fork(), server, AG + statement) for world, server in PLACES]
+    assert replies == [[number] if number else [] for number in expected]
 
 
 DATABASES = [
@@ -131,8 +131,8 @@ def test_each_statement_is_checked_per_copy(row: tuple[str, *tuple[int, ...]]) -
         (offline, "NODE_3"),
         (without_quorum, "NODE_1"),
     ]
-    said = [say(world().fork(), server, f"ALTER DATABASE Sales {statement}") for world, server in places]
-    assert said == [[number] if number else [] for number in expected]
+    replies = [say(world().fork(), server, f"ALTER DATABASE Sales {statement}") for world, server in places]
+    assert replies == [[number] if number else [] for number in expected]
 
 
 def test_such_statements_run_only_in_master() -> None:
@@ -149,8 +149,8 @@ def test_a_replica_becomes_asynchronous_and_synchronized_again() -> None:
     assert say(world, "NODE_1", mode) == []
     assert world.copies["NODE_1", "Sales"].availability.peer("NODE_2") is SyncState.SYNCHRONIZING
     assert say(world, "NODE_2", f"{AG}FAILOVER") == [41142]
-    back = mode.replace("ASYNCHRONOUS", "SYNCHRONOUS")
-    assert say(world, "NODE_1", back, 5) == []
+    synchronous_mode = mode.replace("ASYNCHRONOUS", "SYNCHRONOUS")
+    assert say(world, "NODE_1", synchronous_mode, 5) == []
     assert say(world, "NODE_2", f"{AG}FAILOVER", 20) == []
     assert primaries(world) == ["NODE_2"]
 
@@ -252,8 +252,8 @@ def test_unsimulated_options_are_refused_by_name_without_an_effect(
     modes = option or ", AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL"
     create = f"CREATE AVAILABILITY GROUP AG2 {head} REPLICA ON 'NODE_1' WITH ({url}{modes})"
     world = ag_lab(version=version)
-    told = run_statement(world, "NODE_1", create)["messages"]
-    assert [message["text"][:14] for message in told] == ["Not simulated:"]
+    messages = run_statement(world, "NODE_1", create)["messages"]
+    assert [message["text"][:14] for message in messages] == ["Not simulated:"]
     assert all(len(node.config.groups) == 1 for node in world.nodes.values())
     assert sql(ag_lab(version=2014), "NODE_1", create) == [102]
 
@@ -264,11 +264,11 @@ def test_display_only_options_are_stored() -> None:
     assert say(world, "NODE_1", f"{AG}SET (CLUSTER_TYPE = WSFC)") == [102]
     url = "PRIMARY_ROLE (READ_WRITE_ROUTING_URL = 'TCP://NODE_2:1433')"
     assert say(world, "NODE_1", f"{AG}MODIFY REPLICA ON 'NODE_2' WITH ({url})") == []
-    asked = (
+    query = (
         "SELECT g.dtc_support, r.read_write_routing_url FROM sys.availability_groups g "
         "JOIN sys.availability_replicas r ON r.group_id = g.group_id WHERE r.replica_server_name = 'NODE_2'"
     )
-    assert run_statement(world, "NODE_3", asked)["results"][0]["rows"] == [[1, "TCP://NODE_2:1433"]]
+    assert run_statement(world, "NODE_3", query)["results"][0]["rows"] == [[1, "TCP://NODE_2:1433"]]
 
 
 # what the neighbors say: at the primary, at a readable secondary, at one whose data movement is suspended
@@ -304,8 +304,8 @@ def test_related_statements_depend_on_role_and_state(
         (build_settled_world().fork(), "NODE_3"),
         (suspended, "NODE_3"),
     ]
-    said = [say(world, server, statement, 600) for world, server in places]
-    assert [[number for number in one if number not in (3014, 4035, 5701)] for one in said] == expected
+    replies = [say(world, server, statement, 600) for world, server in places]
+    assert [[number for number in reply if number not in (3014, 4035, 5701)] for reply in replies] == expected
 
 
 def test_the_log_backup_chain_spans_the_replicas() -> None:
@@ -317,18 +317,18 @@ def test_the_log_backup_chain_spans_the_replicas() -> None:
 
 def numbers(world: World, server: str, first_tick: int) -> list[int]:
     """Return the numbers of error log lines since a tick; consecutive equal numbers count once."""
-    found = [line[1] for line in world.errorlog[server] if line[0] >= first_tick]
-    return [number for place, number in enumerate(found) if not place or found[place - 1] != number]
+    numbers = [line[1] for line in world.errorlog[server] if line[0] >= first_tick]
+    return [number for place, number in enumerate(numbers) if not place or numbers[place - 1] != number]
 
 
 def test_the_errorlog_of_a_planned_failover_is_complete() -> None:
     world = build_settled_world().fork()
-    since = world.tick
+    start_tick = world.tick
     assert say(world, "NODE_2", f"{AG}FAILOVER", 30) == []
-    assert numbers(world, "NODE_1", since) == [
+    assert numbers(world, "NODE_1", start_tick) == [
         41075, 19420, 19406, 1480, 35299, 26070, 19406, 1480, 35202, 35278, 17137, 35266, 35278, 17137, 35266,
     ]  # fmt: skip
-    assert numbers(world, "NODE_2", since) == [
+    assert numbers(world, "NODE_2", start_tick) == [
         19406, 1480, 41074, 19406, 1480, 3421, 26069, 35202, 35266, 35202, 35266,
     ]  # fmt: skip
     assert (
@@ -341,11 +341,11 @@ def test_the_errorlog_covers_lost_quorum_and_a_suspended_copy() -> None:
     world = without_quorum()
     assert numbers(world, "NODE_1", 2_500) == [41048, 41092, 41050, 19406, 1480]
     world = build_settled_world().fork()
-    since = world.tick
+    start_tick = world.tick
     say(world, "NODE_3", f"{AG}FORCE_FAILOVER_ALLOW_DATA_LOSS", 30)
-    assert numbers(world, "NODE_2", since) == [19406, 1480, 19406, 1480, 35202, 35264]
+    assert numbers(world, "NODE_2", start_tick) == [19406, 1480, 19406, 1480, 35202, 35264]
     say(world, "NODE_2", "ALTER DATABASE Orders SET HADR RESUME", 5)
-    assert numbers(world, "NODE_2", since)[6:8] == [35265, 35266]
+    assert numbers(world, "NODE_2", start_tick)[6:8] == [35265, 35266]
 
 
 WIZARD = """:Connect NODE_1
@@ -387,12 +387,12 @@ def test_a_target_that_denies_the_cluster_declines_until_granted() -> None:
     world = ag_lab(version=2017)
     system = "NT AUTHORITY\\SYSTEM"
     assert sql(world, "NODE_2#1", f"REVOKE VIEW SERVER STATE FROM [{system}]") == []
-    asked = (
+    query = (
         "SELECT COUNT(*) FROM sys.server_permissions s JOIN sys.server_principals p "
         f"ON p.principal_id = s.grantee_principal_id WHERE p.name = '{system}'"
     )
-    assert run_statement(world, "NODE_2#1", asked)["results"][0]["rows"] == [[2]]
-    assert run_statement(world, "NODE_1#1", asked)["results"][0]["rows"] == [[3]]
+    assert run_statement(world, "NODE_2#1", query)["results"][0]["rows"] == [[2]]
+    assert run_statement(world, "NODE_1#1", query)["results"][0]["rows"] == [[3]]
     do(world, "power-off NODE_1")
     run_until(world, 60)
     assert primaries(world) == []
@@ -436,8 +436,8 @@ def test_event_sessions_stop_start_and_start_with_the_service() -> None:
     run_until(world, 120)
     assert not runs()
     assert sql(world, "NODE_3#1", "ALTER EVENT SESSION nothing ON SERVER STATE = START") == [15151]
-    told = run_statement(world, "NODE_3#1", f"{session} DROP EVENT sqlserver.error_reported")["messages"]
-    assert told[0]["text"].startswith("Not simulated")
+    messages = run_statement(world, "NODE_3#1", f"{session} DROP EVENT sqlserver.error_reported")["messages"]
+    assert messages[0]["text"].startswith("Not simulated")
 
 
 def test_alwayson_health_starts_manually_without_a_replica() -> None:
@@ -456,8 +456,10 @@ def test_the_endpoint_has_the_name_that_public_scripts_expect() -> None:
     script += " STATE = STARTED AS TCP (LISTENER_PORT = 5022) FOR DATABASE_MIRRORING (ROLE = ALL)"
     assert sql(world, "NODE_1", script) == []
     assert sql(world, "NODE_2", "ALTER ENDPOINT Hadr_endpoint STATE = STOPPED") == []
-    told = run_statement(world, "NODE_1", "ALTER AUTHORIZATION ON AVAILABILITY GROUP::AG1 TO sa")["messages"]
-    assert told[0]["text"].startswith("Not simulated")
+    messages = run_statement(world, "NODE_1", "ALTER AUTHORIZATION ON AVAILABILITY GROUP::AG1 TO sa")[
+        "messages"
+    ]
+    assert messages[0]["text"].startswith("Not simulated")
 
 
 STATES = (
@@ -467,13 +469,15 @@ STATES = (
 
 def test_a_database_suspended_at_the_primary_does_not_synchronize() -> None:
     world = build_settled_world().fork()
-    own = STATES + "WHERE is_local = 1 AND database_id = DB_ID('Sales')"
+    own_states_query = STATES + "WHERE is_local = 1 AND database_id = DB_ID('Sales')"
     assert say(world, "NODE_1", "ALTER DATABASE Sales SET HADR SUSPEND") == []
-    assert run_statement(world, "NODE_1#1", own)["results"][0]["rows"] == [
+    assert run_statement(world, "NODE_1#1", own_states_query)["results"][0]["rows"] == [
         ["NOT SYNCHRONIZING", "NOT_HEALTHY"]
     ]
     assert say(world, "NODE_1", "ALTER DATABASE Sales SET HADR RESUME") == []
-    assert run_statement(world, "NODE_1#1", own)["results"][0]["rows"] == [["SYNCHRONIZED", "HEALTHY"]]
+    assert run_statement(world, "NODE_1#1", own_states_query)["results"][0]["rows"] == [
+        ["SYNCHRONIZED", "HEALTHY"]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -486,10 +490,10 @@ def test_a_database_suspended_at_the_primary_does_not_synchronize() -> None:
 )
 def test_a_leaving_copy_logs_the_end_of_its_connection(server: str, statement: str) -> None:
     world = build_settled_world().fork()
-    since = world.tick
+    start_tick = world.tick
     assert say(world, server, statement, 2) == []
-    assert 35267 in numbers(world, "NODE_2", since)
-    assert 35267 in numbers(world, "NODE_1", since)
+    assert 35267 in numbers(world, "NODE_2", start_tick)
+    assert 35267 in numbers(world, "NODE_1", start_tick)
 
 
 def test_a_statement_waits_for_a_group_that_cannot_come_online() -> None:
@@ -512,9 +516,9 @@ def test_a_predefined_login_is_not_reported_as_missing(account: str) -> None:
 
 def test_a_local_replica_has_an_operational_state() -> None:
     world = build_settled_world().fork()
-    asked = "SELECT operational_state_desc FROM sys.dm_hadr_availability_replica_states WHERE is_local = 1"
+    query = "SELECT operational_state_desc FROM sys.dm_hadr_availability_replica_states WHERE is_local = 1"
     assert say(world, "NODE_3", "ALTER ENDPOINT Hadr_endpoint STATE = STOPPED", 30) == []
-    assert run_statement(world, "NODE_3#1", asked)["results"][0]["rows"] == [["ONLINE"]]
+    assert run_statement(world, "NODE_3#1", query)["results"][0]["rows"] == [["ONLINE"]]
 
 
 def test_a_commit_in_another_database_waits_for_the_secondary_of_that_database() -> None:
@@ -532,8 +536,8 @@ def test_a_commit_in_another_database_waits_for_the_secondary_of_that_database()
     do(world, "sql NODE_1 INSERT Sales.dbo.t VALUES (1)")
     run_on(world, 2)
     do(world, "sql NODE_1#2 SELECT wait_type FROM sys.dm_exec_requests WHERE command = 'INSERT'")
-    done = [event for event in run_on(world, 1) if event.kind == "sql_done"]
-    assert "HADR_SYNC_COMMIT" in str(done[-1])
+    done_events = [event for event in run_on(world, 1) if event.kind == "sql_done"]
+    assert "HADR_SYNC_COMMIT" in str(done_events[-1])
 
 
 @pytest.mark.parametrize("routes", ["('NODE_3', 'NODE_2', 'NODE_1')", "(('NODE_3', 'NODE_2'), 'NODE_1')"])
@@ -549,12 +553,12 @@ def test_a_removed_replica_leaves_the_routing_lists(routes: str) -> None:
     replica = world.nodes["NODE_2"].config.groups[0].replica("NODE_1")
     assert replica is not None
     assert [server for _, server in replica.routes] == ["NODE_2", "NODE_1"]
-    added = "'TCP://NODE_3:5022', AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL"
+    added_replica = "'TCP://NODE_3:5022', AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL"
     assert (
         say(
             world,
             "NODE_1",
-            f"ALTER AVAILABILITY GROUP AG1 ADD REPLICA ON 'NODE_3' WITH (ENDPOINT_URL = {added})",
+            f"ALTER AVAILABILITY GROUP AG1 ADD REPLICA ON 'NODE_3' WITH (ENDPOINT_URL = {added_replica})",
             1,
         )
         == []

@@ -247,18 +247,22 @@ def test_every_group_view_works_on_every_replica_and_version(state: str) -> None
             if not world.instances[server].answering:
                 continue
             world.update_instance(server, version=version)
-            there = [name for name in names if SHAPES[name].since <= version]
-            answer = ask(world, server, "; ".join(f"SELECT * FROM {name}" for name in there), then_s=0.5)
+            available_names = [name for name in names if SHAPES[name].since <= version]
+            answer = ask(
+                world, server, "; ".join(f"SELECT * FROM {name}" for name in available_names), then_s=0.5
+            )
             assert answer.numbers == []
-            assert answer.columns == [[c.name for c in columns_in(SHAPES[name], version)] for name in there]
+            assert answer.columns == [
+                [c.name for c in columns_in(SHAPES[name], version)] for name in available_names
+            ]
 
 
 def test_a_lost_secondary_retains_the_primarys_log() -> None:
     world = _world("secondary lost").fork()
     do(world, "sql NODE_1 BACKUP LOG Orders TO DISK = 'L:\\Orders.trn'")
     run_until(world, world.tick / 100 + 30)
-    asked = "SELECT log_reuse_wait, log_reuse_wait_desc FROM sys.databases WHERE name = 'Orders'"
-    assert ask(world, P1, asked, then_s=0.1).grids == [[[9, "AVAILABILITY_REPLICA"]]]
+    query = "SELECT log_reuse_wait, log_reuse_wait_desc FROM sys.databases WHERE name = 'Orders'"
+    assert ask(world, P1, query, then_s=0.1).grids == [[[9, "AVAILABILITY_REPLICA"]]]
 
 
 COUNTER = """SELECT cntr_value FROM sys.dm_os_performance_counters WHERE object_name = 'SQLServer:{} Replica'
@@ -274,12 +278,12 @@ def _grown(world: World, server: str, script: str) -> float:
 
 def test_counters_show_the_log_flow_to_each_replica() -> None:
     world = _start().fork()
-    sent = COUNTER.format("Availability", "Bytes Sent to Replica/sec", "AG1:NODE_3")
+    sent_counter = COUNTER.format("Availability", "Bytes Sent to Replica/sec", "AG1:NODE_3")
     log = "SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = 'Log Bytes Flushed/sec' AND "
-    both = _grown(world.fork(), P1, f"{log} instance_name = '_Total'")
-    assert _grown(world.fork(), P1, sent) == pytest.approx(both, rel=0.02)
+    total_growth = _grown(world.fork(), P1, f"{log} instance_name = '_Total'")
+    assert _grown(world.fork(), P1, sent_counter) == pytest.approx(total_growth, rel=0.02)
     redone = COUNTER.format("Database", "Redone Bytes/sec", "_Total")
-    assert _grown(world.fork(), P3, redone) == pytest.approx(both, rel=0.02)
+    assert _grown(world.fork(), P3, redone) == pytest.approx(total_growth, rel=0.02)
     assert ask(world, P1, redone, then_s=0.1).value == 0
 
 
@@ -293,8 +297,8 @@ def test_transaction_delay_is_the_wait_of_the_commits() -> None:
     assert _grown(world.fork(), P1, waits) == pytest.approx(in_ms, rel=0.02)
     source = world.copies[P1, "Sales"].source
     assert source is not None
-    of_one = in_ms / _grown(world.fork(), P1, writes)
-    assert of_one == pytest.approx(world.flow.reading(source).commit_delay_ms, rel=0.05)
+    ms_per_write = in_ms / _grown(world.fork(), P1, writes)
+    assert ms_per_write == pytest.approx(world.flow.reading(source).commit_delay_ms, rel=0.05)
     assert ask(world, P3, waits, then_s=0.1).value == 0
 
 
@@ -372,20 +376,20 @@ def test_versions_before_2012_have_no_option_for_groups() -> None:
 
 def test_alwayson_health_runs_on_instances_with_a_replica() -> None:
     world = ag_lab()
-    asked = (
+    query = (
         "SELECT d.name, d.startup_state, x.name FROM sys.server_event_sessions d "
         "LEFT JOIN sys.dm_xe_sessions x ON x.name = d.name ORDER BY d.name"
     )
-    both = [["AlwaysOn_health", 1, "AlwaysOn_health"], ["system_health", 1, "system_health"]]
-    assert run_statement(world, "NODE_1", asked)["results"][0]["rows"] == both
+    sessions = [["AlwaysOn_health", 1, "AlwaysOn_health"], ["system_health", 1, "system_health"]]
+    assert run_statement(world, "NODE_1", query)["results"][0]["rows"] == sessions
     events = "SELECT name FROM sys.server_event_session_events WHERE name LIKE '%lease%'"
     assert run_statement(world, "NODE_1", events)["results"][0]["rows"] == [
         ["availability_group_lease_expired"]
     ]
     assert sql(world, "NODE_1", "DROP AVAILABILITY GROUP AG1") == []
-    assert run_statement(world, "NODE_1", asked)["results"][0]["rows"] == [
+    assert run_statement(world, "NODE_1", query)["results"][0]["rows"] == [
         ["AlwaysOn_health", 0, None],
-        both[1],
+        sessions[1],
     ]
 
 
@@ -407,7 +411,7 @@ def test_the_reason_of_a_lost_or_unreachable_secondary_is_shown(
     text = """SELECT last_connect_error_number, DATEDIFF(SECOND, last_connect_error_timestamp, GETDATE()),
         CHARINDEX('NODE_2', last_connect_error_description) FROM sys.dm_hadr_availability_replica_states AS s
         JOIN sys.availability_replicas AS r ON r.replica_id = s.replica_id WHERE replica_server_name = 'NODE_2'"""
-    [[found, seconds, place]] = ask(world, "NODE_1", text, then_s=0.1).grids[0]
-    assert found == number
+    [[value, seconds, place]] = ask(world, "NODE_1", text, then_s=0.1).grids[0]
+    assert value == number
     assert seconds is None or abs(seconds - (ago_s or 0)) <= 1
     assert (place or 0) > 0 if number == 35206 else not place

@@ -41,17 +41,19 @@ class Oracle:
 
     def check(self, facts: Settled, members: Collection[str], counted: Collection[str]) -> str:
         """Return the problem of the engine's *members* and *counted* votes; "" if the documentation allows them."""
-        now = frozenset(members)
+        member_set = frozenset(members)
         allowed = self._members(facts)
-        if now not in allowed:
-            return f"members {sorted(now)}, allowed {[sorted(one) for one in allowed]}"
-        self._adopt(facts, now, frozenset(counted))
-        if not now:
+        if member_set not in allowed:
+            return f"members {sorted(member_set)}, allowed {[sorted(allowed_set) for allowed_set in allowed]}"
+        self._adopt(facts, member_set, frozenset(counted))
+        if not member_set:
             return ""
         nodes, witness = self._expected_votes(facts)
-        chosen = frozenset(counted)
-        if len(chosen) != nodes or not chosen <= now | (frozenset(self.nodes) if self._static() else now):
-            return f"counted {sorted(chosen)}, expected {nodes} of {sorted(now)}, witness {witness}"
+        counted_nodes = frozenset(counted)
+        if len(counted_nodes) != nodes or not counted_nodes <= member_set | (
+            frozenset(self.nodes) if self._static() else member_set
+        ):
+            return f"counted {sorted(counted_nodes)}, expected {nodes} of {sorted(member_set)}, witness {witness}"
         return ""
 
     def leave(self, name: str) -> None:
@@ -59,7 +61,7 @@ class Oracle:
         if name not in self.members or self._static():
             return
         left = self.members - {name}
-        newest = max(self.version[one] for one in self.members) + 1
+        newest = max(self.version[member] for member in self.members) + 1
         if left:  # the leaving member writes the configuration too; otherwise it could form the cluster alone
             self.version.update(dict.fromkeys(self.members, newest))
             self.votes[newest] = (left, False)
@@ -69,15 +71,15 @@ class Oracle:
         return self.windows == "2008 R2"
 
     def _expected_votes(self, facts: Settled) -> tuple[int, bool]:
-        there, configured = len(self.members), self.witness != "none"
+        member_count, configured = len(self.members), self.witness != "none"
         reached = bool(self.members & facts.witness_reached)
         if self._static():
             return len(self.nodes), configured
         if self.windows == "2012":
-            return (there, True) if configured else (1 if there == 2 else there, False)
+            return (member_count, True) if configured else (1 if member_count == 2 else member_count, False)
         if configured and reached:
-            return there, there % 2 == 0
-        return there - (there % 2 == 0), False
+            return member_count, member_count % 2 == 0
+        return member_count - (member_count % 2 == 0), False
 
     def _majority(self, nodes: frozenset[str], version: int, witness: bool) -> bool:
         voters, witness_votes = self.votes.get(version, self._first_votes())
@@ -95,7 +97,7 @@ class Oracle:
             sides = [group & self.members for group in facts.groups]
             able = [s for s in sides if s and self._majority(s, version, bool(s & facts.witness_reached))]
             if able:
-                return [self._with_joiners(side, facts) for side in able]
+                return [self._with_joiners(able_side, facts) for able_side in able]
         forming = [group for group in facts.groups if self._forms(group, facts)]
         return forming or [frozenset()]
 

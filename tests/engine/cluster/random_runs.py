@@ -163,9 +163,9 @@ class Run:
     def faults(self) -> list[str]:
         """Return every fault and repair; the world may refuse them."""
         chance = self.chance
-        node, other = chance.sample(self.nodes, 2) if len(self.nodes) > 1 else (self.nodes[0], "")
+        node, second_node = chance.sample(self.nodes, 2) if len(self.nodes) > 1 else (self.nodes[0], "")
         server = chance.choice(list(self.world.instances))
-        found = [
+        inputs = [
             f"power-off {node}",
             f"power-on {node}",
             f"power-on {node}",
@@ -174,30 +174,30 @@ class Run:
             f"unhang {server}",
         ]
         if not self.settled or len(self.world.nodes) in (0, 2):
-            found += [f"cut {node} {other}", f"mend {node} {other}"]
-        found += [f"pull-cable {node}", f"plug-cable {node}"]
+            inputs += [f"cut {node} {second_node}", f"mend {node} {second_node}"]
+        inputs += [f"pull-cable {node}", f"plug-cable {node}"]
         for cluster in self.world.clusters:
-            found += [f"fail-witness {cluster}", f"mend-witness {cluster}", f"stop-cluster {node}",
+            inputs += [f"fail-witness {cluster}", f"mend-witness {cluster}", f"stop-cluster {node}",
                       f"start-cluster {node}"]  # fmt: skip
-            found += [f"move-role {role.name} {node}" for role in config.current(self.world, cluster).roles]
+            inputs += [f"move-role {role.name} {node}" for role in config.current(self.world, cluster).roles]
         if "FSW" in self.world.computers:
-            found += ["power-off FSW", "power-on FSW"]
-        found += [f"fail-disk {server} Sales", f"mend-disk {server} Sales",
+            inputs += ["power-off FSW", "power-on FSW"]
+        inputs += [f"fail-disk {server} Sales", f"mend-disk {server} Sales",
                   f"slow-disk {server} data factor={chance.choice((1, 10))}"]  # fmt: skip
-        found += self._server_faults(server, node)
-        if other and not self.settled:
-            found += self._network_and_cluster_faults(node, other)
+        inputs += self._server_faults(server, node)
+        if second_node and not self.settled:
+            inputs += self._network_and_cluster_faults(node, second_node)
         statements = GROUP_STATEMENTS if self.world.groups and self.world.nodes else SESSION_STATEMENTS
         statement = chance.choice(statements)
         target = chance.choice(list(self.world.instances))
-        found += [f"sql {server} {statement.format(target=target)}"] * 2
-        return found
+        inputs += [f"sql {server} {statement.format(target=target)}"] * 2
+        return inputs
 
     def _server_faults(self, server: str, node: str) -> list[str]:
         """Return faults and repairs that leave the quorum of a cluster alone."""
         chance = self.chance
         drive = chance.choice("DL")
-        found = [
+        inputs = [
             f"slow-cpu {node} factor={chance.choice((1, 4))}",
             f"stop-agent {server}",
             f"start-agent {server}",
@@ -219,13 +219,13 @@ class Run:
             f"cancel {server}",
         ]
         if not self.world.instances[server].clustered:
-            found += [f"stop-service {server}", f"start-service {server}", f"restart-service {server}"]
-        return found
+            inputs += [f"stop-service {server}", f"start-service {server}", f"restart-service {server}"]
+        return inputs
 
     def _network_and_cluster_faults(self, node: str, other: str) -> list[str]:
         """Return faults and chores whose membership the oracle does not derive."""
         chance = self.chance
-        found = [
+        inputs = [
             f"black-hole {node} {other}",
             f"cut-one-way {node} {other}",
             f"flap-link {node} {other} period_s={chance.choice((1, 4, 20))}",
@@ -236,13 +236,17 @@ class Run:
             "revert-all",
         ]
         for cluster in self.world.clusters:
-            known = config.current(self.world, cluster)
-            found += [f"set-weight {node} {chance.choice((0, 1))}", f"prevent-quorum {node}", f"patch {node}"]
-            for role in known.roles:
-                found += [f"stop-role {role.name}", f"start-role {role.name}"]
-                found += [f"fail-resource {one.name}" for one in role.resources]
-            found += [f"ps {chance.choice(self.nodes)} {cmdlet.format(node=node)}" for cmdlet in CMDLETS]
-        return found
+            current_config = config.current(self.world, cluster)
+            inputs += [
+                f"set-weight {node} {chance.choice((0, 1))}",
+                f"prevent-quorum {node}",
+                f"patch {node}",
+            ]
+            for role in current_config.roles:
+                inputs += [f"stop-role {role.name}", f"start-role {role.name}"]
+                inputs += [f"fail-resource {resource.name}" for resource in role.resources]
+            inputs += [f"ps {chance.choice(self.nodes)} {cmdlet.format(node=node)}" for cmdlet in CMDLETS]
+        return inputs
 
     def apply(self, line: str) -> None:
         with contextlib.suppress(InputError):
@@ -288,8 +292,8 @@ class Run:
             for event in run_until(self.world, min(end_s, self.world.t_s + 2)):
                 if event.kind == "sql_done" and "INSERT marker" in read_field(event, "batch"):
                     messages = read_field(event, "messages")
-                    answered = any("(1 row affected)" in one["text"] for one in messages)
-                    answered = answered and all(one["severity"] <= 10 for one in messages)
+                    answered = any("(1 row affected)" in message["text"] for message in messages)
+                    answered = answered and all(message["severity"] <= 10 for message in messages)
                     if answered:
                         self.acknowledged.add(int(read_field(event, "batch").rpartition("(")[2].rstrip(") ")))
             partitions = {node.partition for node in self.world.nodes.values() if node.partition}
@@ -303,9 +307,11 @@ class Run:
         running = [name for name, node in world.nodes.items() if world.computers[name].powered
                    and node.service == "running"]  # fmt: skip
         reach = {name for name in running if self._reaches(name)}
-        there = [name for name in world.nodes if world.nodes[name].partition]
-        counted = world.nodes[there[0]].config.counted if there else ()
-        problem = self.oracle.check(Settled(list(self._groups(running)), frozenset(reach)), there, counted)
+        partitioned_nodes = [name for name in world.nodes if world.nodes[name].partition]
+        counted = world.nodes[partitioned_nodes[0]].config.counted if partitioned_nodes else ()
+        problem = self.oracle.check(
+            Settled(list(self._groups(running)), frozenset(reach)), partitioned_nodes, counted
+        )
         if problem:
             self.problems.append(f"oracle at {world.t_s}: {problem}")
             self.oracle = None
@@ -363,9 +369,9 @@ class Run:
         for name in self.world.computers:
             self.apply(f"power-on {name}")
             self.apply(f"plug-cable {name}")
-            for other in self.world.computers:
-                if name < other:
-                    self.apply(f"mend {name} {other}")
+            for second_node in self.world.computers:
+                if name < second_node:
+                    self.apply(f"mend {name} {second_node}")
         endpoint = "Hadr_endpoint" if self.world.nodes else "Mirroring"
         for server in self.world.instances:
             self.apply(f"unhang {server}")
@@ -402,15 +408,15 @@ class Run:
             self.problems.append(f"not healed: {led}")
             return
         rows = self._rows(led[0])
-        if not self.forced and (lost := self.acknowledged - rows):
-            self.problems.append(f"acknowledged and lost: {sorted(lost)} of {len(self.acknowledged)}")
+        if not self.forced and (lost_rows := self.acknowledged - rows):
+            self.problems.append(f"acknowledged and lost: {sorted(lost_rows)} of {len(self.acknowledged)}")
 
     def _rows(self, server: str) -> set[int]:
         tsql.submit(self.world, f"{server}#9", "SELECT n FROM Sales.dbo.marker WITH (NOLOCK)")
-        done = [e for e in run_until(self.world, self.world.t_s + 30) if e.kind == "sql_done"]
+        done_events = [e for e in run_until(self.world, self.world.t_s + 30) if e.kind == "sql_done"]
         grids = [
             grid["rows"]
-            for event in done
+            for event in done_events
             for grid in read_field(event, "results")
             if "SELECT n" in read_field(event, "batch")
         ]
@@ -421,7 +427,7 @@ def main(labs: list[str], runs: int = 500, first: int = 0) -> int:
     """Play *runs* runs on each lab from seed *first* on, and print the failures."""
     bad = 0
     for lab in labs:
-        wrong = acknowledged = forced = 0
+        wrong_count = acknowledged = forced = 0
         for seed in range(first, first + runs):
             run = Run(lab, seed, settled=seed % 2 == 0)
             try:
@@ -430,13 +436,13 @@ def main(labs: list[str], runs: int = 500, first: int = 0) -> int:
                 problems = [f"{type(problem).__name__}: {problem}"]
             acknowledged, forced = acknowledged + len(run.acknowledged), forced + run.forced
             if problems:
-                wrong += 1
+                wrong_count += 1
                 print(f"{lab} seed {seed}: {problems[0]}", *run.lines, sep="\n    ", flush=True)
         print(
-            f"{lab}: {runs} runs, {wrong} wrong; {acknowledged} rows acknowledged, {forced} forced",
+            f"{lab}: {runs} runs, {wrong_count} wrong; {acknowledged} rows acknowledged, {forced} forced",
             flush=True,
         )
-        bad += wrong
+        bad += wrong_count
     return int(bad > 0)
 
 

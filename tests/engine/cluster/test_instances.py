@@ -42,12 +42,12 @@ def test_the_failover_policy_defines_a_failure(
     policy = "ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY"
     assert sql(world, "SQLFCI1", f"{policy} FailureConditionLevel = {level}") == []
     assert sql(world, "SQLFCI1", f"{policy} HealthCheckTimeout = {timeout_ms}") == []
-    asked = "SELECT FailureConditionLevel, HealthCheckTimeout FROM sys.dm_os_cluster_properties"
-    assert run_statement(world, "SQLFCI1", asked)["results"][0]["rows"] == [[level, timeout_ms]]
-    since = world.t_s
+    query = "SELECT FailureConditionLevel, HealthCheckTimeout FROM sys.dm_os_cluster_properties"
+    assert run_statement(world, "SQLFCI1", query)["results"][0]["rows"] == [[level, timeout_ms]]
+    start_s = world.t_s
     do(world, fault)
-    events = run_until(world, since + 100)
-    noticed = [event.tick / 100 - since for event in events if read_field(event, "what") == "role-failed"]
+    events = run_until(world, start_s + 100)
+    noticed = [event.tick / 100 - start_s for event in events if read_field(event, "what") == "role-failed"]
     assert noticed == ([pytest.approx(noticed_s, abs=0.1)] if noticed_s is not None else [])
 
 
@@ -265,10 +265,10 @@ def test_a_group_is_refused_if_one_node_could_host_two_replicas() -> None:
     world = build_cluster_world(instance="version = 2014")
     host = world.instances["FCI"]
     world.instances["N2"] = replace(host, name="N2", computer="N2", clustered=False, installed=())
-    found = [
+    replicas = [
         Replica(server=name, endpoint_url="", mode=CommitMode.SYNCHRONOUS_COMMIT) for name in ("FCI", "N2")
     ]
-    group = AvailabilityGroup(name="AG1", guid=1, primary="FCI", replicas=tuple(found))
+    group = AvailabilityGroup(name="AG1", guid=1, primary="FCI", replicas=tuple(replicas))
     with pytest.raises(SqlError) as refused:
         configuration.check_nodes(world, group)
     assert refused.value.number == 19405
@@ -293,7 +293,7 @@ def test_an_evicted_node_keeps_its_installation_until_setup_removes_it() -> None
     do(world, "add-node SQLFCI1 NODE_2")
     run_until(world, 600)
     assert set(world.instances["SQLFCI1"].installed) == {"NODE_1", "NODE_2"}
-    assert all({"NODE_1", "NODE_2"} <= {*one.owners} for one in role(world, "SQLFCI1").resources)
+    assert all({"NODE_1", "NODE_2"} <= {*resource.owners} for resource in role(world, "SQLFCI1").resources)
     do(world, "power-off NODE_1")
     run_until(world, 700)
     assert world.instances["SQLFCI1"].computer == "NODE_2"
@@ -303,7 +303,7 @@ def test_a_node_removed_by_setup_owns_nothing_of_the_instance() -> None:
     world = fci_lab()
     do(world, "remove-node SQLFCI1 NODE_2")
     run_until(world, 200)
-    assert all("NODE_2" not in one.owners for one in role(world, "SQLFCI1").resources)
+    assert all("NODE_2" not in resource.owners for resource in role(world, "SQLFCI1").resources)
     assert "NODE_2" in world.nodes
     do(world, "power-off NODE_1")
     run_until(world, 300)
@@ -322,8 +322,8 @@ def test_a_disk_without_dependency_accepts_no_file() -> None:
     ps(world, 'Move-ClusterResource "Cluster Disk 3" -Group SQLFCI1')
     assert sql(world, "SQLFCI1#1", add) == [5184]
     ps(world, 'Add-ClusterResourceDependency "SQL Server (SQLFCI1)" "Cluster Disk 3"')
-    said = ps(world, 'Get-ClusterResourceDependency "SQL Server (SQLFCI1)"')
-    assert "[Cluster Disk 3]" in said
+    output = ps(world, 'Get-ClusterResourceDependency "SQL Server (SQLFCI1)"')
+    assert "[Cluster Disk 3]" in output
     assert sql(world, "SQLFCI1#1", add) == []
     assert serves(world)
     do(world, "move-role SQLFCI1 NODE_2")

@@ -30,9 +30,11 @@ def _hang_principal(open_transaction: bool = False) -> World:
 def _answer(world: World, text: str) -> list[str]:
     tsql.submit(world, "SERVER_A", text)
     events = run_until(world, world.t_s + 30)
-    done = [one for one in events if one.kind == "sql_done" and read_field(one, "batch") == text]
-    assert len(done) == 1, text
-    return [message["text"] for message in read_field(done[0], "messages")]
+    done_events = [
+        event for event in events if event.kind == "sql_done" and read_field(event, "batch") == text
+    ]
+    assert len(done_events) == 1, text
+    return [message["text"] for message in read_field(done_events[0], "messages")]
 
 
 @pytest.mark.parametrize(
@@ -49,17 +51,19 @@ def _answer(world: World, text: str) -> list[str]:
     ],
 )
 def test_a_write_during_the_takeover_waits_and_ends_with_the_connection(text: str) -> None:
-    said = _answer(_hang_principal(), text)
-    assert "transport-level error" in said[-1], said
-    assert not any("affected" in one or one == "after" for one in said[:-1] if "(0 rows" not in one), said
+    replies = _answer(_hang_principal(), text)
+    assert "transport-level error" in replies[-1], replies
+    assert not any(
+        "affected" in reply or reply == "after" for reply in replies[:-1] if "(0 rows" not in reply
+    ), replies
 
 
 def test_a_commit_during_the_takeover_waits_and_ends_with_the_connection() -> None:
     world = _hang_principal(open_transaction=True)
     assert "transport-level error" in _answer(world, "COMMIT")[-1]
     tsql.submit(world, "SERVER_B", "SELECT count(*) FROM Sales.dbo.marker")
-    (done,) = [one for one in run_until(world, world.t_s + 5) if one.kind == "sql_done"]
-    assert read_field(done, "results")[0]["rows"] == [[0]]
+    (done_event,) = [event for event in run_until(world, world.t_s + 5) if event.kind == "sql_done"]
+    assert read_field(done_event, "results")[0]["rows"] == [[0]]
 
 
 @pytest.mark.parametrize(
@@ -92,17 +96,21 @@ def test_a_row_count_appears_when_the_commit_is_done(text: str, owner_lost: bool
     run_until(world, 10)
     do(world, "cut NODE_1 NODE_2")
     tsql.submit(world, "NODE_1", text)
-    done = [one for one in run_until(world, 10.5) if one.kind == "sql_done"]
-    assert not done
-    shown = world.batches["NODE_1"].messages
-    assert all(message.rows is None for message in shown)
+    done_events = [event for event in run_until(world, 10.5) if event.kind == "sql_done"]
+    assert not done_events
+    messages = world.batches["NODE_1"].messages
+    assert all(message.rows is None for message in messages)
     if owner_lost:
         do(world, "power-off NODE_1")
-    done = [one for one in run_until(world, 60) if one.kind == "sql_done" and one.server == "NODE_1"]
-    said = [message["text"] for message in read_field(done[0], "messages")]
+    done_events = [
+        event for event in run_until(world, 60) if event.kind == "sql_done" and event.server == "NODE_1"
+    ]
+    texts = [message["text"] for message in read_field(done_events[0], "messages")]
     if owner_lost:
-        assert "(1 row affected)" not in said
-        assert "after" not in said
-        assert "transport-level error" in said[-1]
+        assert "(1 row affected)" not in texts
+        assert "after" not in texts
+        assert "transport-level error" in texts[-1]
     else:
-        assert said == [one for one in ("before", "(1 row affected)", "after") if one in text or "(" in one]
+        assert texts == [
+            part for part in ("before", "(1 row affected)", "after") if part in text or "(" in part
+        ]

@@ -21,8 +21,8 @@ LOSSES = {
 
 
 def lose(world: World, node: str, kind: str) -> None:
-    others = [name for name in ("NODE_1", "NODE_2", "NODE_3") if name != node]
-    do(world, *(line.format(node, *others) for line in LOSSES[kind]))
+    other_nodes = [name for name in ("NODE_1", "NODE_2", "NODE_3") if name != node]
+    do(world, *(line.format(node, *other_nodes) for line in LOSSES[kind]))
 
 
 @pytest.mark.parametrize("kind", LOSSES)
@@ -142,8 +142,8 @@ def test_views_and_cmdlets_agree_on_the_state_of_a_lost_node() -> None:
             world,
             "sql SQLFCI1 SELECT status_description FROM sys.dm_os_cluster_nodes WHERE NodeName = 'NODE_2'",
         )
-        done = [event for event in run_until(world, until_s + 1) if event.kind == "sql_done"]
-        assert f"'{expected.lower()}'" in str(done[-1])
+        done_events = [event for event in run_until(world, until_s + 1) if event.kind == "sql_done"]
+        assert f"'{expected.lower()}'" in str(done_events[-1])
 
 
 def test_a_moving_role_does_not_depend_on_the_node_that_manages_it() -> None:

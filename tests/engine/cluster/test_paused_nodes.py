@@ -14,8 +14,8 @@ from tests.events import read_field
 def fail_over(world: World, server: str, command: str = "FAILOVER") -> list[int]:
     """Return the error numbers of a failover statement."""
     do(world, f"sql {server} ALTER AVAILABILITY GROUP AG1 {command}")
-    done = next(event for event in run_until(world, world.t_s + 30) if event.kind == "sql_done")
-    return [message["number"] for message in read_field(done, "messages") if message["number"]]
+    done_event = next(event for event in run_until(world, world.t_s + 30) if event.kind == "sql_done")
+    return [message["number"] for message in read_field(done_event, "messages") if message["number"]]
 
 
 @pytest.mark.parametrize(

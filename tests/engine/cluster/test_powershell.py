@@ -78,10 +78,10 @@ def test_action_cmdlets_change_the_cluster() -> None:
 
 def test_invalid_and_unsimulated_cmdlets_are_refused() -> None:
     world = fci_lab()
-    said = ask(world, "Get-ClusterGroup Nothing")
-    assert said.startswith("Get-ClusterGroup : The cluster group 'Nothing' was not found.")
-    assert "CategoryInfo" in said
-    assert "FullyQualifiedErrorId" in said
+    output = ask(world, "Get-ClusterGroup Nothing")
+    assert output.startswith("Get-ClusterGroup : The cluster group 'Nothing' was not found.")
+    assert "CategoryInfo" in output
+    assert "FullyQualifiedErrorId" in output
     assert ask(world, "Format-Volume C") == "Format-Volume is not simulated."
     do(world, "stop-cluster NODE_4")
     assert "The cluster service is not running." in ask(world, "Get-ClusterNode", "NODE_4")
@@ -125,8 +125,8 @@ def test_an_unset_variable_is_reported() -> None:
     ask(world, "(Get-ClusterNode $node).NodeWeight = 1", "NODE_2")
     assert world.fork().variables == {("NODE_2", "node"): "NODE_2"}
     assert world.nodes["NODE_2"].config.forced
-    asked = "Get-ClusterNode -Cluster $node | Format-Table -property NodeName, State, NodeWeight"
-    assert "NODE_2   Up    1" in ask(world, asked, "NODE_2")
+    command = "Get-ClusterNode -Cluster $node | Format-Table -property NodeName, State, NodeWeight"
+    assert "NODE_2   Up    1" in ask(world, command, "NODE_2")
 
 
 def test_a_listener_name_resolves_even_while_offline() -> None:
@@ -251,8 +251,8 @@ def test_lines_of_public_scripts_run(line: str, answer: str) -> None:
 
 
 def test_a_list_shows_the_properties_matching_a_pattern() -> None:
-    shown = ask(ag_lab(), "Get-Cluster | fl *Subnet*").splitlines()
-    assert [line.split()[0] for line in shown] == [
+    lines = ask(ag_lab(), "Get-Cluster | fl *Subnet*").splitlines()
+    assert [line.split()[0] for line in lines] == [
         "SameSubnetDelay", "SameSubnetThreshold", "CrossSubnetDelay", "CrossSubnetThreshold",
     ]  # fmt: skip
 
@@ -434,9 +434,9 @@ def test_the_name_of_a_cluster_is_checked(line: str) -> None:
 def test_a_cmdlet_acts_on_every_object_of_a_list_or_pipeline(line: str) -> None:
     world = ag_lab()
     run_until(world, 5)
-    shown = ask(world, line)
-    assert "NODE_2" in shown
-    assert "NODE_3" in shown
+    output = ask(world, line)
+    assert "NODE_2" in output
+    assert "NODE_3" in output
     assert [world.nodes[f"NODE_{number}"].paused for number in (1, 2, 3)] == [False, True, True]
 
 
@@ -528,8 +528,8 @@ def test_names_select_by_wildcard_and_by_node(line: str, names: list[str]) -> No
 def test_the_last_node_with_quorum_is_not_stopped() -> None:
     """Check documented behavior: [DOC: Stop-ClusterNode]."""
     world = ag_lab()
-    shown = ask(world, "Get-ClusterNode | Stop-ClusterNode", "NODE_3")
-    assert "The cluster would lose quorum without 'NODE_3'." in shown
+    output = ask(world, "Get-ClusterNode | Stop-ClusterNode", "NODE_3")
+    assert "The cluster would lose quorum without 'NODE_3'." in output
     assert [world.nodes[name].service for name in world.nodes] == ["stopped", "stopped", "running"]
     ask(world, "net stop clussvc", "NODE_3")
     assert world.nodes["NODE_3"].service == "stopped"
@@ -598,5 +598,5 @@ def test_an_address_of_another_subnet_stays_offline() -> None:
     assert "NODE_1 has no network for AG1_10.0.2.50" in ask(world, "Start-ClusterResource AG1_10.0.2.50")
     assert "Online" in ask(world, "Start-ClusterResource AG1_10.0.1.50")
     assert ask(world, "(Get-ClusterGroup AG1).State") == "PartialOnline"
-    shown = ask(world, "Get-ClusterResource AG1_10.* | Get-ClusterParameter Address")
-    assert [row[2] for row in lines(shown)[2:]] == ["10.0.1.50", "10.0.2.50"]
+    output = ask(world, "Get-ClusterResource AG1_10.* | Get-ClusterParameter Address")
+    assert [row[2] for row in lines(output)[2:]] == ["10.0.1.50", "10.0.2.50"]

@@ -103,10 +103,10 @@ def test_the_cluster_shows_the_quarantine_properties() -> None:
 def test_the_state_hash_covers_the_quarantine_record() -> None:
     world = lab()
     leave(world, 3)
-    other = world.fork()
-    assert other.state_hash() == world.state_hash()
-    other.exits.clear()
-    assert other.state_hash() != world.state_hash()
+    fork = world.fork()
+    assert fork.state_hash() == world.state_hash()
+    fork.exits.clear()
+    assert fork.state_hash() != world.state_hash()
 
 
 @pytest.mark.parametrize("server", ["NODE_1", "SQLFCI1"])

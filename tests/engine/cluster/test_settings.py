@@ -37,9 +37,9 @@ def test_an_unreachable_share_is_refused_as_witness() -> None:
     assert "NamedParameterNotFound" in refused, "cloud witnesses came with Windows Server 2016"
     do(world, "power-on FSW")
     ask(world, r"Set-ClusterQuorum -FileShareWitness \\FSW\Other")
-    known = config.current(world, "CLU1")
-    assert known.witness is not None
-    assert known.witness.name == "FSW"
+    current_config = config.current(world, "CLU1")
+    assert current_config.witness is not None
+    assert current_config.witness.name == "FSW"
 
 
 def build_world_of_2016() -> World:
@@ -86,8 +86,8 @@ RESOURCES = {"fci": "'SQL Server (SQLFCI1)'", "ag": "AG1", "listener": "AG1_AGL1
 def test_a_private_property_is_checked(kind: str, change: str, answer: str) -> None:
     world = fci_lab() if kind == "fci" else ag_lab()
     before = world.nodes["NODE_1"].config, world.instances
-    said = ask(world, f"Get-ClusterResource {RESOURCES[kind]} | Set-ClusterParameter {change}")
-    assert said == answer or (answer and answer in said)
+    output = ask(world, f"Get-ClusterResource {RESOURCES[kind]} | Set-ClusterParameter {change}")
+    assert output == answer or (answer and answer in output)
     changed = (world.nodes["NODE_1"].config, world.instances) != before
     assert changed is (answer in ("", "WARNING")) or kind == "fci"
     missing = ask(world, f"Get-ClusterResource {RESOURCES[kind]} | Get-ClusterParameter Nonsense")

@@ -141,23 +141,23 @@ SITUATIONS: Final[dict[str, tuple[Callable[[], World], recordings.Steps]]] = {
 
 def describe_node(world: World, name: str) -> str:
     node = world.nodes[name]
-    known = node.config
+    known_config = node.config
     stated = {
         "runs": config.is_running(world, node),
         "member": bool(node.partition),
         "writes": bool(node.partition) and config.may_write(world, name),
         "quarantined": quarantine.is_quarantined(world, name),
-        "forced": known.forced,
+        "forced": known_config.forced,
         "prevented": node.prevented,
-        "witness-counts": known.witness_counts,
+        "witness-counts": known_config.witness_counts,
     }
-    seen = "".join(config.read_node_state(world, name, other)[:1] for other in world.nodes)
+    states = "".join(config.read_node_state(world, name, peer)[:1] for peer in world.nodes)
     words = [
         name,
         node.service,
-        f"counted={'+'.join(known.counted)}",
-        f"sees={seen}",
-        f"core={known.core_owner}",
+        f"counted={'+'.join(known_config.counted)}",
+        f"sees={states}",
+        f"core={known_config.core_owner}",
     ]
     return " ".join([*words, *(word for word, true in stated.items() if true)])
 
@@ -173,7 +173,8 @@ def describe_roles(world: World) -> list[str]:
             "can=" + "+".join(name for name in world.nodes if roles.can_come_online(world, node, role, name))
         )
         words += [
-            f"{each.name}:{config.read_resource_state(world, role, each).name}" for each in role.resources
+            f"{resource.name}:{config.read_resource_state(world, role, resource).name}"
+            for resource in role.resources
         ]
         rows.append(" ".join(words))
     for server, instance in world.instances.items():
@@ -186,7 +187,9 @@ def describe_roles(world: World) -> list[str]:
     for database in world.availability:
         serving_key = serving.find_serving_key(world, database)
         unmet = [
-            f"{each.name}@{each.target}" for each in groups.preconditions(world, database) if not each.holds
+            f"{condition.name}@{condition.target}"
+            for condition in groups.preconditions(world, database)
+            if not condition.holds
         ]
         rows.append(f"{database} served={serving_key and serving_key[0]} unmet: " + "; ".join(unmet))
     return rows

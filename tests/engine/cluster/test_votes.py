@@ -72,22 +72,22 @@ COUNTED["2016"] = COUNTED["2012 R2"]
 
 def oracle(nodes: int, witness: bool, windows: str, groups: list[list[str]]) -> set[str]:
     """Return the member nodes after these losses, one after the other; empty if quorum is lost."""
-    there = [f"N{number}" for number in range(1, nodes + 1)]
+    remaining = [f"N{number}" for number in range(1, nodes + 1)]
     witness_there = witness
     voters, witness_votes = nodes, int(witness)
-    voting = there
+    voting = remaining
     for number in range(len(groups) + 1):
         if number:
-            lost = groups[number - 1]
-            there = [name for name in there if name not in lost]
-            witness_there = witness_there and "W" not in lost
-            votes = sum(name in there for name in voting) + (witness_votes and witness_there)
+            lost_group = groups[number - 1]
+            remaining = [name for name in remaining if name not in lost_group]
+            witness_there = witness_there and "W" not in lost_group
+            votes = sum(name in remaining for name in voting) + (witness_votes and witness_there)
             if 2 * votes <= voters + witness_votes:
                 return set()
         if windows not in STATIC:
-            voters, witness_votes = COUNTED[windows][witness, witness_there, len(there)]
-            voting = there[:voters]  # the node with the highest number gives up its vote
-    return set(there)
+            voters, witness_votes = COUNTED[windows][witness, witness_there, len(remaining)]
+            voting = remaining[:voters]  # the node with the highest number gives up its vote
+    return set(remaining)
 
 
 # --- the cluster ----------------------------------------------------------------------------------------------
@@ -100,8 +100,8 @@ def orders(nodes: int, witness: bool) -> Iterator[list[list[str]]]:
         for losses in permutations(names, min(size, len(names))):
             for gaps in product((False, True), repeat=len(losses) - 1):
                 groups = [[losses[0]]]
-                for name, soon in zip(losses[1:], gaps, strict=True):
-                    groups = [*groups[:-1], [*groups[-1], name]] if soon else [*groups, [name]]
+                for name, gap in zip(losses[1:], gaps, strict=True):
+                    groups = [*groups[:-1], [*groups[-1], name]] if gap else [*groups, [name]]
                 yield groups
 
 
@@ -211,10 +211,10 @@ def test_the_witness_votes_for_the_half_with_the_core_resources(owner: str) -> N
     world = cluster(4, True, "2012 R2")
     run_until(world, 1)
     halves = (["N1", "N2"], ["N3", "N4"])
-    winner = next(half for half in halves if owner in half)
-    others = [name for half in halves if half is not winner for name in half]
+    winner = next(half_set for half_set in halves if owner in half_set)
+    other_nodes = [name for half_set in halves if half_set is not winner for name in half_set]
     for command in ("Suspend-ClusterNode {} -Drain", "Resume-ClusterNode {}"):
-        do(world, *(f"ps {owner} {command.format(name)}" for name in others))
+        do(world, *(f"ps {owner} {command.format(name)}" for name in other_nodes))
         run_until(world, world.t_s + 5)
     run_until(world, 30)
     do(world, *(f"cut {a} {b}" for a, b in product(*halves)))

@@ -77,15 +77,15 @@ def put(*changes: tuple[str, str]) -> str:
     ],
 )  # fmt: skip
 def test_a_broken_file_is_reported_with_its_position(text: str, line_part: str, message: str) -> None:
-    found = [problem for problem in check_text(text) if message in str(problem)]
-    assert found, check_text(text)
-    line = text.splitlines()[found[0].line - 1]
-    assert line_part in line, (found[0], line)
-    assert 1 <= found[0].column <= len(line) + 1
+    problems_found = [problem for problem in check_text(text) if message in str(problem)]
+    assert problems_found, check_text(text)
+    line = text.splitlines()[problems_found[0].line - 1]
+    assert line_part in line, (problems_found[0], line)
+    assert 1 <= problems_found[0].column <= len(line) + 1
 
 
 def test_a_wrong_type_hides_no_other_problem() -> None:
-    found = check_text(
+    problems_found = check_text(
         put(
             ("minutes = 5", 'minutes = "five"\nbogus = 1'),
             ("[[timeline]]", '[[timeline]]\nat = "5x"\ndo = "note a"\n\n[[timeline]]'),
@@ -95,7 +95,7 @@ def test_a_wrong_type_hides_no_other_problem() -> None:
             ('target = "10s"', 'target = "60s"'),
         )
     )
-    places = [problem.where for problem in found]
+    places = [problem.where for problem in problems_found]
     assert places == [
         "minutes", "bogus", "timeline[0].at", "timeline[1].do", "goal[1].hold", "hint[0].goal", "rubric[1].limit",
     ]  # fmt: skip
@@ -105,9 +105,9 @@ def test_an_unreadable_entry_does_not_shift_the_others() -> None:
     text = put(
         ('text = "SERVER_B serves"\n', ""), ('when = "Sales is', 'when = "Sals is'), ("+5 power", "+5 powr")
     )
-    found = check_text(text)
-    assert [problem.where for problem in found] == ["goal[0]", "goal[1].when", "solution[0].do"]
-    assert 'when = "Sals is' in text.splitlines()[found[1].line - 1]
+    problems_found = check_text(text)
+    assert [problem.where for problem in problems_found] == ["goal[0]", "goal[1].when", "solution[0].do"]
+    assert 'when = "Sals is' in text.splitlines()[problems_found[1].line - 1]
 
 
 def test_a_missing_server_hides_problems_of_its_references() -> None:

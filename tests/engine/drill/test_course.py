@@ -32,73 +32,75 @@ def premise(text: str) -> tuple[str, str]:
 
 
 def test_the_premise_of_a_question_must_be_true() -> None:
-    told = run(asking(None, premise("Sales serves on SERVER_B")), 51)
-    assert "role" in [asked.name for asked in told.open_questions()]
+    drill_run = run(asking(None, premise("Sales serves on SERVER_B")), 51)
+    assert "role" in [question.name for question in drill_run.open_questions()]
     untold = run(asking(None, premise("Sales serves on SERVER_A")), 51)
-    assert "role" not in [asked.name for asked in untold.open_questions()]
+    assert "role" not in [question.name for question in untold.open_questions()]
 
 
 def test_an_unasked_question_is_not_counted() -> None:
-    taken = run(asking(None, premise("Sales serves on SERVER_A")), 24)
-    taken.do("answer next 1")
-    taken.do("answer cause 2")
-    run(taken, 30).do("power-on SERVER_A")
-    finish_run(taken)
-    assert items(taken)["Diagnosis"].points == 20.0, "the question that was asked bears all the points"
-    assert not items(taken)["Diagnosis"].losses
+    drill_run = run(asking(None, premise("Sales serves on SERVER_A")), 24)
+    drill_run.do("answer next 1")
+    drill_run.do("answer cause 2")
+    run(drill_run, 30).do("power-on SERVER_A")
+    finish_run(drill_run)
+    assert items(drill_run)["Diagnosis"].points == 20.0, "the question that was asked bears all the points"
+    assert not items(drill_run)["Diagnosis"].losses
 
 
 def test_without_questions_the_points_follow_the_rest() -> None:
-    nothing = ('when = "not Sales serves"', 'when = "SERVER_W is OFF"')
-    taken = run(asking(None, premise("Sales serves on SERVER_A"), nothing), 22)
-    run(taken, 60).do("power-on SERVER_A")
-    finish_run(taken)
-    diagnosis = items(taken)["Diagnosis"]
-    rest = [item for item in items(taken).values() if item is not diagnosis]
+    never_condition = ('when = "not Sales serves"', 'when = "SERVER_W is OFF"')
+    drill_run = run(asking(None, premise("Sales serves on SERVER_A"), never_condition), 22)
+    run(drill_run, 60).do("power-on SERVER_A")
+    finish_run(drill_run)
+    diagnosis = items(drill_run)["Diagnosis"]
+    other_items = [item for item in items(drill_run).values() if item is not diagnosis]
     assert not diagnosis.counted
     assert not diagnosis.losses
-    share = sum(item.points for item in rest) / sum(item.max for item in rest)
+    share = sum(item.points for item in other_items) / sum(item.max for item in other_items)
     assert 0.0 < share < 1.0
     assert diagnosis.points == pytest.approx(20.0 * share, abs=0.05)
     assert "Not counted" in diagnosis.why
 
 
 def test_ending_the_drill_before_a_question_earns_no_points() -> None:
-    taken = run(asking(), 24)
-    taken.do("answer next 1")
-    taken.do("answer cause 2")
-    taken.do("power-on SERVER_A")
-    taken.finish()
-    assert [loss.why for loss in items(taken)["Diagnosis"].losses] == [
+    drill_run = run(asking(), 24)
+    drill_run.do("answer next 1")
+    drill_run.do("answer cause 2")
+    drill_run.do("power-on SERVER_A")
+    drill_run.finish()
+    assert [loss.why for loss in items(drill_run)["Diagnosis"].losses] == [
         "Who leads now? Not asked: the drill ended first."
     ]
 
 
 def test_a_question_waits_until_its_premise_is_true() -> None:
     """The question is about a failure; a cable that is pulled for a moment is not one yet."""
-    later = ('when = "not Sales serves"', 'when = "not Sales serves"\npremise = "SERVER_A is OFF"')
-    taken = run(asking(None, later), 5)
-    taken.do("stop-service SERVER_W")
-    run(taken, 8).do("pull-cable SERVER_A")
-    run(taken, 13).do("plug-cable SERVER_A")
-    assert "cause" not in [asked.name for asked in run(taken, 19).open_questions()]
-    assert "cause" in [asked.name for asked in run(taken, 26).open_questions()]
+    later_condition = ('when = "not Sales serves"', 'when = "not Sales serves"\npremise = "SERVER_A is OFF"')
+    drill_run = run(asking(None, later_condition), 5)
+    drill_run.do("stop-service SERVER_W")
+    run(drill_run, 8).do("pull-cable SERVER_A")
+    run(drill_run, 13).do("plug-cable SERVER_A")
+    assert "cause" not in [question.name for question in run(drill_run, 19).open_questions()]
+    assert "cause" in [question.name for question in run(drill_run, 26).open_questions()]
 
 
 def test_a_question_whose_time_has_passed_is_not_asked() -> None:
-    taken = run(asking(None, ('after = "2s"', 'after = "20s"')), 60)
-    assert "cause" not in [asked.name for asked in taken.open_questions()], "by then Sales serves again"
+    drill_run = run(asking(None, ('after = "2s"', 'after = "20s"')), 60)
+    assert "cause" not in [question.name for question in drill_run.open_questions()], (
+        "by then Sales serves again"
+    )
 
 
 def test_a_prediction_without_any_outcome_is_not_counted() -> None:
-    never = [
+    never_conditions = [
         (f'when = "automatic_failovers(Sales) {sign} 0"', 'when = "SERVER_W is OFF"') for sign in (">", "==")
     ]
-    taken = run(asking(None, *never), 22)
-    taken.do("answer next 1")
-    run(taken, 60).do("power-on SERVER_A")
-    assert not items(finish_run(taken))["Prediction"].counted
-    silent = run(asking(None, *never), 60)
+    drill_run = run(asking(None, *never_conditions), 22)
+    drill_run.do("answer next 1")
+    run(drill_run, 60).do("power-on SERVER_A")
+    assert not items(finish_run(drill_run))["Prediction"].counted
+    silent = run(asking(None, *never_conditions), 60)
     silent.do("power-on SERVER_A")
     assert items(finish_run(silent))["Prediction"].counted, "who said nothing has earned nothing"
 
@@ -116,14 +118,14 @@ INSTEAD = (
     ("sabotage", "right_choices", "reason"), [(False, [2], "It took over."), (True, [1], "No witness.")]
 )
 def test_the_right_answer_follows_the_run(sabotage: bool, right_choices: list[int], reason: str) -> None:
-    taken = run(asking(None, INSTEAD), 2)
+    drill_run = run(asking(None, INSTEAD), 2)
     if sabotage:
-        taken.do(WITNESS_OFF)
-    run(taken, 60).do("answer role 1")
-    run(taken, 300)
-    (role,) = [each for each in taken.report()["questions"] if each["name"] == "role"]
+        drill_run.do(WITNESS_OFF)
+    run(drill_run, 60).do("answer role 1")
+    run(drill_run, 300)
+    (role,) = [question for question in drill_run.report()["questions"] if question["name"] == "role"]
     assert (role["right"], role["why"], role["correct"]) == (right_choices, reason, sabotage)
-    assert reason in items(taken)["Diagnosis"].why
+    assert reason in items(drill_run)["Diagnosis"].why
 
 
 @pytest.mark.parametrize(
@@ -152,19 +154,21 @@ def test_a_premise_is_checked() -> None:
     ("premise", "taken_points"), [("SERVER_A is OFF", 20.0), ("SERVER_A is RUNNING", 0.0)]
 )
 def test_a_price_is_charged_only_if_its_reason_is_true(premise: str, taken_points: float) -> None:
-    taken = run(drill(("price = 20", f'premise = "{premise}"\nprice = 20')), 40)
-    taken.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
-    run(taken, 45).do("power-on SERVER_A")
-    finish_run(taken)
-    assert 30.0 - items(taken)["Conduct"].points - sum(
-        loss.points for loss in items(taken)["Conduct"].losses if "removed" not in loss.why
-    ) == pytest.approx(taken_points if taken.score().finished else 30.0)
-    told = [event.text for event in taken.events if event.kind == "score" and read_field(event, "rule")]
-    assert ("The session was removed." in told) == bool(taken_points)
+    drill_run = run(drill(("price = 20", f'premise = "{premise}"\nprice = 20')), 40)
+    drill_run.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
+    run(drill_run, 45).do("power-on SERVER_A")
+    finish_run(drill_run)
+    assert 30.0 - items(drill_run)["Conduct"].points - sum(
+        loss.points for loss in items(drill_run)["Conduct"].losses if "removed" not in loss.why
+    ) == pytest.approx(taken_points if drill_run.score().finished else 30.0)
+    rule_texts = [
+        event.text for event in drill_run.events if event.kind == "score" and read_field(event, "rule")
+    ]
+    assert ("The session was removed." in rule_texts) == bool(taken_points)
 
 
 def sabotage(mode: DrillMode | None = None) -> Drill:
-    taken = Drill(load_shipped_scenario("automatic-failover"), mode=mode)
+    drill_run = Drill(load_shipped_scenario("automatic-failover"), mode=mode)
     for at_s, line in (
         (48, WITNESS_OFF),
         (80.7, FORCE),
@@ -172,21 +176,21 @@ def sabotage(mode: DrillMode | None = None) -> Drill:
         (190, "sql SERVER_B ALTER DATABASE Sales SET PARTNER RESUME"),
         (195, "sql SERVER_B ALTER DATABASE Sales SET WITNESS = 'TCP://SERVER_W:5022'"),
     ):
-        run(taken, at_s)
-        taken.do(line)
+        run(drill_run, at_s)
+        drill_run.do(line)
         if at_s == 100:
-            taken.do("answer whose-word 4")
-    run(taken, 900)
-    return taken
+            drill_run.do("answer whose-word 4")
+    run(drill_run, 900)
+    return drill_run
 
 
 def test_sabotage_earns_nothing_and_reports_are_true() -> None:
-    taken = sabotage()
-    assert taken.score().finished
-    assert taken.score().total < 60.0
-    assert items(taken)["Automatic failover disabled"].points == -30.0
-    assert items(taken)["Diagnosis"].points == 10.0, "who forced knows whose word it was"
-    assert "about to" not in items(taken)["Conduct"].why
+    sabotaged = sabotage()
+    assert sabotaged.score().finished
+    assert sabotaged.score().total < 60.0
+    assert items(sabotaged)["Automatic failover disabled"].points == -30.0
+    assert items(sabotaged)["Diagnosis"].points == 10.0, "who forced knows whose word it was"
+    assert "about to" not in items(sabotaged)["Conduct"].why
 
 
 # --- automatic failover given up ----------------------------------------------------------------------------
@@ -208,12 +212,13 @@ def test_giving_up_automatic_failover_costs_points(
     line: str, changes: tuple[tuple[str, str], ...], cost: float
 ) -> None:
     """The cost applies once; not if the server refused, the author set a price, or no witness was planned."""
-    taken = run(drill(*changes), 2)
-    taken.do(line)
-    taken.do("sql SERVER_A ALTER DATABASE Sales SET WITNESS = 'TCP://SERVER_W:5022'")
-    taken.do("sql SERVER_A ALTER DATABASE Sales SET SAFETY FULL")
+    drill_run = run(drill(*changes), 2)
+    drill_run.do(line)
+    drill_run.do("sql SERVER_A ALTER DATABASE Sales SET WITNESS = 'TCP://SERVER_W:5022'")
+    drill_run.do("sql SERVER_A ALTER DATABASE Sales SET SAFETY FULL")
     assert (
-        sum(item.points for item in taken.score().items if item.name == "Automatic failover disabled") <= 0.0
+        sum(item.points for item in drill_run.score().items if item.name == "Automatic failover disabled")
+        <= 0.0
     )
-    found = [item for item in taken.score().items if item.name == "Automatic failover disabled"]
-    assert bool(found) == (cost < 0.0)
+    items_found = [item for item in drill_run.score().items if item.name == "Automatic failover disabled"]
+    assert bool(items_found) == (cost < 0.0)

@@ -60,13 +60,15 @@ def acts(draw: st.DrawFn) -> str:
 
 
 def assert_nothing_is_lost(drill: Drill) -> None:
-    made = drill.report()
-    assert "failed_parts" not in made, made.get("failed_parts")
-    json.dumps(made, allow_nan=False)
-    assert set(made["availability"]["databases"]) == set(drill.world.availability)
+    run_report = drill.report()
+    assert "failed_parts" not in run_report, run_report.get("failed_parts")
+    json.dumps(run_report, allow_nan=False)
+    assert set(run_report["availability"]["databases"]) == set(drill.world.availability)
     arrays = report.list_readings_by_database(drill)
     assert all(
-        len(array) == len(made["readings"]["t_s"]) for each in arrays.values() for array in each.values()
+        len(array) == len(run_report["readings"]["t_s"])
+        for array_group in arrays.values()
+        for array in array_group.values()
     )
     review(drill).as_json()
     for database in [*drill.world.availability, "Sales"]:
@@ -76,14 +78,14 @@ def assert_nothing_is_lost(drill: Drill) -> None:
 @given(st.lists(st.tuples(acts(), st.sampled_from((0.5, 4.0, 30.0))), max_size=14))
 @settings(max_examples=25, deadline=None)
 def test_no_input_loses_the_report(script: list[tuple[str, float]]) -> None:
-    taken = run(drill(text=FREE), 5)
+    drill_run = run(drill(text=FREE), 5)
     for line, wait_s in script:
         try:
-            taken.do(line)
+            drill_run.do(line)
         except InputError:
             continue
-        run(taken, taken.world.t_s + wait_s)
-    assert_nothing_is_lost(taken)
+        run(drill_run, drill_run.world.t_s + wait_s)
+    assert_nothing_is_lost(drill_run)
 
 
 @pytest.mark.parametrize(
@@ -98,12 +100,12 @@ def test_no_input_loses_the_report(script: list[tuple[str, float]]) -> None:
     ],
 )
 def test_databases_of_a_partial_report_are_included(statements: tuple[str, ...]) -> None:
-    taken = drill(text=FREE)
-    taken.do("stop-app APP")
+    drill_run = drill(text=FREE)
+    drill_run.do("stop-app APP")
     for statement in statements:
-        run(taken, taken.world.t_s + 20.0)
-        taken.do(f"sql SERVER_A {statement}")
-    assert_nothing_is_lost(run(taken, taken.world.t_s + 1500.0))
+        run(drill_run, drill_run.world.t_s + 20.0)
+        drill_run.do(f"sql SERVER_A {statement}")
+    assert_nothing_is_lost(run(drill_run, drill_run.world.t_s + 1500.0))
 
 
 def test_a_failed_part_of_the_report_is_named_and_affects_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,10 +113,10 @@ def test_a_failed_part_of_the_report_is_named_and_affects_no_other(monkeypatch: 
         raise KeyError("NewDb")
 
     monkeypatch.setattr(report, "readings", broken)
-    taken = run(drill(text=FREE), 10)
-    taken.do("power-off SERVER_A")
-    made = run(taken, 60).report()
-    assert made["failed_parts"] == [{"part": "readings", "error": "KeyError: 'NewDb'"}]
-    assert made["readings"]["t_s"] == []
-    assert len(made["failovers"]) == 1
-    assert made["availability"]["downtime_s"] > 0.0
+    drill_run = run(drill(text=FREE), 10)
+    drill_run.do("power-off SERVER_A")
+    report_made = run(drill_run, 60).report()
+    assert report_made["failed_parts"] == [{"part": "readings", "error": "KeyError: 'NewDb'"}]
+    assert report_made["readings"]["t_s"] == []
+    assert len(report_made["failovers"]) == 1
+    assert report_made["availability"]["downtime_s"] > 0.0

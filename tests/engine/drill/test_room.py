@@ -36,8 +36,8 @@ def play_until(history: History, until_s: float) -> History:
 
 def rooms(history: History) -> tuple[int, int]:
     """Return the bytes of the run, and of its snapshots in addition."""
-    seen: set[int] = set()
-    return room([history.drill], seen), room([history], seen)
+    ids_seen: set[int] = set()
+    return room([history.drill], ids_seen), room([history], ids_seen)
 
 
 @pytest.fixture
@@ -56,13 +56,13 @@ def history(monkeypatch: pytest.MonkeyPatch) -> History:
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_hours_of_a_run(history: History) -> None:
     """The number and size of snapshots stay constant; only the record of events grows."""
-    run, kept = rooms(play_until(history, 1_800.0))
+    run, kept_bytes = rooms(play_until(history, 1_800.0))
     news = len(history.drill.events) + len(history.drill.world.files)
-    later_run, later_kept = rooms(play_until(history, 5_400.0))
+    later_run, later_bytes = rooms(play_until(history, 5_400.0))
     news = len(history.drill.events) + len(history.drill.world.files) - news
     assert len(history.drill.world.failovers) > 20
     assert len(history.drill.world.files) > 500
-    assert later_kept < 1.2 * kept
+    assert later_bytes < 1.2 * kept_bytes
     assert later_run - run < BYTES_OF_NEWS * news
 
 
@@ -75,10 +75,10 @@ def test_snapshots_are_as_dense_as_their_age_requires(
     monkeypatch.setattr(module, "RECENT", recent)
     play_until(history, 3_600.0)
     costs = [module._cost_of(moment) for moment in history._snapshots]
-    now, most = costs[-1], len(costs)
-    assert KEPT / 2 <= most <= KEPT
-    gaps = [after - before for before, after in pairwise(costs)]
-    for gap, after in zip(gaps, costs[1:], strict=True):
-        assert gap < 3.0 * module.compute_snapshot_spacing(now - after, now, most)
+    last_cost, count = costs[-1], len(costs)
+    assert KEPT / 2 <= count <= KEPT
+    gaps = [second_cost - before for before, second_cost in pairwise(costs)]
+    for gap, next_cost in zip(gaps, costs[1:], strict=True):
+        assert gap < 3.0 * module.compute_snapshot_spacing(last_cost - next_cost, last_cost, count)
     newer, older = sum(gaps[-5:]), sum(gaps[:5])
     assert older > 3 * newer if recent == 20 else older < 2 * newer

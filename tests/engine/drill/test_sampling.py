@@ -37,7 +37,7 @@ def test_many_databases_count_as_many_samples(monkeypatch: pytest.MonkeyPatch) -
 def test_a_run_restored_before_the_sampling_change_repeats_its_samples() -> None:
     history = History(Drill(scenario(), mode="lab"))
     history.advance_to(20_000)
-    back = history.seek(1_600)
-    back.advance_to(20_000)
-    assert back.samples.ticks.tolist() == history.drill.samples.ticks.tolist()
-    assert back.state_hash() == history.drill.state_hash()
+    past_drill = history.seek(1_600)
+    past_drill.advance_to(20_000)
+    assert past_drill.samples.ticks.tolist() == history.drill.samples.ticks.tolist()
+    assert past_drill.state_hash() == history.drill.state_hash()

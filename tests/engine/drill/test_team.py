@@ -164,10 +164,12 @@ def test_an_unresponsive_server_shows_no_state() -> None:
 @pytest.mark.parametrize("scenario", TEAMS, ids=lambda scenario: scenario.name)
 def test_a_team_run_replays_to_the_same_hash(scenario: Scenario) -> None:
     drill = play_reference(scenario)
-    again = replay(drill.scenario, drill.seed, drill.mode, [item.line for item in drill.journal], drill.tick)
-    assert again.state_hash() == drill.state_hash()
-    assert again.calls == drill.calls
-    assert again.score() == drill.score()
+    replayed = replay(
+        drill.scenario, drill.seed, drill.mode, [item.line for item in drill.journal], drill.tick
+    )
+    assert replayed.state_hash() == drill.state_hash()
+    assert replayed.calls == drill.calls
+    assert replayed.score() == drill.score()
 
 
 def test_calls_do_not_change_the_world() -> None:
@@ -185,9 +187,9 @@ def test_a_branch_keeps_its_calls() -> None:
 
 
 def read_problem(text: str) -> str:
-    with pytest.raises(ScenarioError) as found:
+    with pytest.raises(ScenarioError) as error:
         load_scenario(text, "team-cable.toml")
-    return str(found.value.problems[0])
+    return str(error.value.problems[0])
 
 
 @pytest.mark.parametrize(

@@ -89,8 +89,8 @@ def experiments() -> Iterator[Experiment]:
         for block in path.read_text(encoding="utf-8").split("\n\n"):
             lines = [line for line in block.strip("\n").splitlines() if not line.startswith("#")]
             if lines:
-                title, page, world, *rest = lines
-                steps = "\n".join(rest).replace("\n  ", "\0  ").split("\n")
+                title, page, world, *details = lines
+                steps = "\n".join(details).replace("\n  ", "\0  ").split("\n")
                 yield Experiment(
                     path.stem,
                     title,
@@ -138,38 +138,38 @@ class Trial:
         self.run(LONGEST_S if wait else 0.0, window)
 
     def answer(self, window: str) -> Answer | None:
-        mine = [event for event in self.events if read_field(event, "window") == window]
-        last = mine[-1] if mine else None
+        own_events = [event for event in self.events if read_field(event, "window") == window]
+        last = own_events[-1] if own_events else None
         return Answer(last) if last is not None and last.kind == "sql_done" else None
 
     def has_event(self, description: str) -> bool:
-        where, text = description.split(": ", 1)
-        server, kind = where.split()
+        location, text = description.split(": ", 1)
+        server, kind = location.split()
         return any(e.server == server and e.kind == kind and text in e.text for e in self.events)
 
     def step(self, step: str) -> None:
-        verb, _, rest = step.partition(" ")
+        verb, _, argument = step.partition(" ")
         if verb == "do":
-            self.events += play(self.world, f"{self.world.t_s} {rest}", self.world.t_s)
+            self.events += play(self.world, f"{self.world.t_s} {argument}", self.world.t_s)
         elif verb == "wait":
-            self.run(float(rest))
+            self.run(float(argument))
         elif verb == "sees":
-            assert self.has_event(rest), [
-                f"{e.server} {e.kind}: {e.text}" for e in self.events if e.kind in rest.split(":")[0]
+            assert self.has_event(argument), [
+                f"{e.server} {e.kind}: {e.text}" for e in self.events if e.kind in argument.split(":")[0]
             ]
         elif verb == "never":
-            assert not self.has_event(rest)
+            assert not self.has_event(argument)
         elif step == "not simulated":
             answer = self.answer(self.window)
             assert answer is not None
             assert any("ot simulated" in text for text in answer.texts), answer.texts
         elif verb.endswith(">"):
-            self.submit(verb.rstrip(">"), rest, wait=not verb.endswith(">>"))
+            self.submit(verb.rstrip(">"), argument, wait=not verb.endswith(">>"))
         elif verb == "=":
-            self.expect(self.window, rest)
+            self.expect(self.window, argument)
         else:
-            assert rest.startswith("="), f"no such step: {step}"
-            self.expect(verb, rest.removeprefix("=").strip())
+            assert argument.startswith("="), f"no such step: {step}"
+            self.expect(verb, argument.removeprefix("=").strip())
 
     def expect(self, window: str, wanted: str) -> None:
         answer = self.answer(window)
@@ -177,13 +177,13 @@ class Trial:
             assert answer is None
             return
         assert answer is not None, "no answer"
-        said = "\n".join([*answer.texts, *(str(row) for grid in answer.grids for row in grid)])
+        reply = "\n".join([*answer.texts, *(str(row) for grid in answer.grids for row in grid)])
         if wanted.startswith("columns "):
-            assert ", ".join(answer.columns[-1]) == wanted.removeprefix("columns "), said
+            assert ", ".join(answer.columns[-1]) == wanted.removeprefix("columns "), reply
         elif wanted.startswith("... "):
-            assert wanted.removeprefix("... ") in said, said
+            assert wanted.removeprefix("... ") in reply, reply
         else:
-            assert format_answer(answer, wanted) == wanted, said
+            assert format_answer(answer, wanted) == wanted, reply
 
 
 def is_answer(event: Event, window: str) -> bool:

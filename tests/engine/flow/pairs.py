@@ -77,14 +77,14 @@ def totals(flow: Flow, source: int = 0) -> Any:
     """Return the totals of the source and its first stream, with the mirror's core time as *mirror_core_s*."""
     streams = [asdict(flow.stream_totals(n)) for n in flow.streams_of(source)][:1]
     renamed = {"core_s": "mirror_core_s", "pages_written": "mirror_pages_written"}
-    there = {renamed.get(name, name): value for stream in streams for name, value in stream.items()}
-    return SimpleNamespace(**asdict(flow.totals(source)), **there)
+    stream_counters = {renamed.get(name, name): value for stream in streams for name, value in stream.items()}
+    return SimpleNamespace(**asdict(flow.totals(source)), **stream_counters)
 
 
 def set_positions(flow: Flow, source: int = 0, **kb: float) -> None:
     """Set positions of the source and its first stream by name."""
-    own = {name: kb.pop(name) for name in ("generated_kb", "flushed_kb", "committed_kb") if name in kb}
-    flow.set_positions(source, **own)
+    source_kb = {name: kb.pop(name) for name in ("generated_kb", "flushed_kb", "committed_kb") if name in kb}
+    flow.set_positions(source, **source_kb)
     flow.set_stream_positions(flow.streams_of(source)[0], **kb)
 
 

@@ -58,13 +58,13 @@ def assert_same(grouped_flow: Flow, separate_flow: Flow) -> None:
 def test_equal_sources_match_separate_computation(
     groups: list[tuple[Pair, int]], stages: list[tuple[int, int, float]]
 ) -> None:
-    together = build_groups(groups)
+    shared_flow = build_groups(groups)
     for ticks, backed_up, reuse_kb in stages:
-        source = backed_up % len(together.source_setups)
-        together.set_log_reuse_kb(source, min(reuse_kb, together.positions(source).generated_kb))
-        apart = separate_sources(together)
-        assert run(together, ticks) == run(apart, ticks)
-        assert_same(together, apart)
+        source = backed_up % len(shared_flow.source_setups)
+        shared_flow.set_log_reuse_kb(source, min(reuse_kb, shared_flow.positions(source).generated_kb))
+        separate_flow = separate_sources(shared_flow)
+        assert run(shared_flow, ticks) == run(separate_flow, ticks)
+        assert_same(shared_flow, separate_flow)
 
 
 def test_a_hundred_equal_databases_are_computed_once_until_one_differs() -> None:
@@ -74,11 +74,11 @@ def test_a_hundred_equal_databases_are_computed_once_until_one_differs() -> None
     flow.add_log_kb(42, 1.0)
     run(flow, 50)
     assert worked_out(flow) == 2
-    apart = separate_sources(flow)
+    separate_flow = separate_sources(flow)
     run(flow, 500)
-    run(apart, 500)
-    assert worked_out(apart) == 100
-    assert_same(flow, apart)
+    run(separate_flow, 500)
+    assert worked_out(separate_flow) == 100
+    assert_same(flow, separate_flow)
 
 
 def test_jitter_separates_streams_and_an_extra_stream_separates_its_source() -> None:
@@ -99,27 +99,27 @@ def test_a_full_log_blocks_only_its_own_database(backed_up: int) -> None:
     run(flow, 100)
     assert worked_out(flow) == 1
     flow.set_log_reuse_kb(backed_up, flow.positions(backed_up).generated_kb)
-    full = [source for source in range(3) if source != backed_up]
-    apart = separate_sources(flow)
-    ran, held, _ = run(flow, 10_000)
-    assert (ran, held) == run(apart, 10_000)[:2]
-    assert [source for source, _ in held] == full
-    for each in (flow, apart):
+    other_sources = [source for source in range(3) if source != backed_up]
+    separate_flow = separate_sources(flow)
+    ran, source_crossings, _ = run(flow, 10_000)
+    assert (ran, source_crossings) == run(separate_flow, 10_000)[:2]
+    assert [source for source, _ in source_crossings] == other_sources
+    for variant in (flow, separate_flow):
         for source in range(3):
-            each.watch(source, CrossingKind(0))
-    apart = separate_sources(flow)
+            variant.watch(source, CrossingKind(0))
+    separate_flow = separate_sources(flow)
     run(flow, 1_000)
-    run(apart, 1_000)
-    assert_same(flow, apart)
-    assert flow.positions(backed_up).generated_kb > flow.positions(full[0]).generated_kb + 1e3
+    run(separate_flow, 1_000)
+    assert_same(flow, separate_flow)
+    assert flow.positions(backed_up).generated_kb > flow.positions(other_sources[0]).generated_kb + 1e3
 
 
 def test_samples_belong_to_each_database() -> None:
     flow = build_groups([(setup(W1, SafetyMode.FULL), 3), (setup(W2, SafetyMode.OFF), 2)])
-    apart = separate_sources(flow)
-    together, alone = Samples(10), Samples(10)
-    run(flow, 3_000, together)
-    run(apart, 3_000, alone)
-    np.testing.assert_array_equal(together.sources.values, alone.sources.values)
-    np.testing.assert_array_equal(together.streams.values, alone.streams.values)
-    assert len(np.unique(together.column(0, "principal_dirty_pages"))) > 1
+    separate_flow = separate_sources(flow)
+    shared_samples, separate_samples = Samples(10), Samples(10)
+    run(flow, 3_000, shared_samples)
+    run(separate_flow, 3_000, separate_samples)
+    np.testing.assert_array_equal(shared_samples.sources.values, separate_samples.sources.values)
+    np.testing.assert_array_equal(shared_samples.streams.values, separate_samples.streams.values)
+    assert len(np.unique(shared_samples.column(0, "principal_dirty_pages"))) > 1

@@ -25,13 +25,13 @@ def test_a_suspended_or_disconnected_session_delays_no_commit_and_keeps_log(chan
     change(flow, setup(W1, SafetyMode.FULL, **changes))
     run_s(flow, 2)
     before = positions(flow)
-    got = means(flow, 60)
-    after = positions(flow)
-    assert got.transactions_per_s == pytest.approx(241, rel=0.001)
-    assert after.sent_kb == before.sent_kb
-    assert after.hardened_kb == before.hardened_kb
-    assert reading(flow).send_queue_kb == pytest.approx(after.flushed_kb - after.sent_kb)
-    assert after.flushed_kb - before.flushed_kb == pytest.approx(60 * 720, rel=0.002)
+    rates = means(flow, 60)
+    positions_after = positions(flow)
+    assert rates.transactions_per_s == pytest.approx(241, rel=0.001)
+    assert positions_after.sent_kb == before.sent_kb
+    assert positions_after.hardened_kb == before.hardened_kb
+    assert reading(flow).send_queue_kb == pytest.approx(positions_after.flushed_kb - positions_after.sent_kb)
+    assert positions_after.flushed_kb - before.flushed_kb == pytest.approx(60 * 720, rel=0.002)
 
 
 def test_the_delay_of_stalled_commits_is_the_age_of_the_oldest() -> None:
@@ -40,11 +40,13 @@ def test_the_delay_of_stalled_commits_is_the_age_of_the_oldest() -> None:
     change(flow, setup(W1, SafetyMode.FULL, carrying=False))
     for seconds in (5, 25, 570):
         run_s(flow, seconds)
-        now, age_s = reading(flow), positions(flow)
-        assert now.commit_delay_ms == pytest.approx(1000.0 * now.response_s)
+        reading_now, age_s = reading(flow), positions(flow)
+        assert reading_now.commit_delay_ms == pytest.approx(1000.0 * reading_now.response_s)
         assert age_s.committed_kb < age_s.generated_kb
-    assert now.response_s == pytest.approx(600, abs=0.5)
-    waiting = total_commit_delay_ms(now.commit_delay_ms, now.transactions_per_s, now.in_flight_transactions)
+    assert reading_now.response_s == pytest.approx(600, abs=0.5)
+    waiting = total_commit_delay_ms(
+        reading_now.commit_delay_ms, reading_now.transactions_per_s, reading_now.in_flight_transactions
+    )
     assert waiting == pytest.approx(1000.0 * W1.connections, rel=0.001)
     change(flow, setup(W1, SafetyMode.FULL, connected=False, carrying=False))
     run_s(flow, 20)
@@ -68,12 +70,12 @@ def test_a_stalled_link_delays_commits_until_the_timeout() -> None:
 
 def test_a_short_stall_loses_nothing() -> None:
     flow = build_flow(W1, SafetyMode.FULL)
-    sent = positions(flow).sent_kb
+    sent_kb = positions(flow).sent_kb
     change(flow, setup(W1, SafetyMode.FULL, carrying=False))
     run_s(flow, 3)
     change(flow, setup(W1, SafetyMode.FULL))
     run_s(flow, 30)
-    assert positions(flow).hardened_kb > sent + 20 * 700
+    assert positions(flow).hardened_kb > sent_kb + 20 * 700
     assert reading(flow).transactions_per_s == pytest.approx(238.6, rel=0.01)
 
 
@@ -82,8 +84,8 @@ def test_a_full_log_halts_the_database_until_space_is_free() -> None:
     limit = positions(flow).generated_kb + 7200.0
     change(flow, setup(W1, SafetyMode.NONE, log_size_kb=100.0, log_max_kb=limit))
     flow.watch(0, CrossingKind.LOG_FULL)
-    ran, held, _ = run(flow, 10_000)
-    assert held == [(0, CrossingKind.LOG_FULL)]
+    ran, source_crossings, _ = run(flow, 10_000)
+    assert source_crossings == [(0, CrossingKind.LOG_FULL)]
     assert ran == pytest.approx(1000, rel=0.01), "720 KB/s fill 7,200 KB in 10 s"
     flow.watch(0, CrossingKind(0))
     before = totals(flow).transactions
@@ -103,9 +105,9 @@ def test_a_log_file_grows_with_the_retained_log() -> None:
     sizes = []
     for _ in range(5):
         run_s(flow, 2)
-        shown = reading(flow)
-        assert shown.log_size_kb >= shown.log_used_kb
-        sizes.append(shown.log_size_kb)
+        shown_reading = reading(flow)
+        assert shown_reading.log_size_kb >= shown_reading.log_used_kb
+        sizes.append(shown_reading.log_size_kb)
     assert sizes[-1] == pytest.approx(7200, rel=0.2)
     flow.set_log_reuse_kb(0, positions(flow).generated_kb)
     run_s(flow, 1)
@@ -119,13 +121,13 @@ def test_a_dead_principal_stands_still_while_its_mirror_finishes_redo() -> None:
     before = positions(flow)
     assert before.hardened_kb - before.redone_kb > 10_000
     flow.watch_stream(0, CrossingKind.REDO_DONE)
-    ran, _, held = run(flow, 10_000)
-    after = positions(flow)
-    assert held == [(0, CrossingKind.REDO_DONE)]
+    ran, _, stream_crossings = run(flow, 10_000)
+    positions_after = positions(flow)
+    assert stream_crossings == [(0, CrossingKind.REDO_DONE)]
     queue = before.hardened_kb - before.redone_kb
     assert ran / 100 == pytest.approx(queue / 9265, rel=0.02), "two threads at 9.3 MB/s"
-    assert after.generated_kb == before.generated_kb
-    assert after.flushed_kb == before.flushed_kb
+    assert positions_after.generated_kb == before.generated_kb
+    assert positions_after.flushed_kb == before.flushed_kb
 
 
 def test_a_dead_mirror_keeps_its_log() -> None:
@@ -133,8 +135,8 @@ def test_a_dead_mirror_keeps_its_log() -> None:
     change(flow, setup(W1, SafetyMode.FULL, target_alive=False, carrying=False))
     before = positions(flow)
     run_s(flow, 1)
-    after = positions(flow)
-    assert (after.hardened_kb, after.redone_kb) == (before.hardened_kb, before.redone_kb)
+    positions_after = positions(flow)
+    assert (positions_after.hardened_kb, positions_after.redone_kb) == (before.hardened_kb, before.redone_kb)
 
 
 def test_standard_edition_redoes_with_one_thread() -> None:
@@ -149,13 +151,13 @@ def test_standard_edition_redoes_with_one_thread() -> None:
 
 def test_delayed_durability_confirms_early_and_writes_full_blocks() -> None:
     flow = build_flow(W1, SafetyMode.FULL, warm=False, version=2014, delayed_durability=True, scale=0.02)
-    most = 0.0
+    max_unflushed_kb = 0.0
     for _ in range(3000):
         run(flow, 1)
-        at = positions(flow)
-        assert at.committed_kb == at.generated_kb
-        most = max(most, at.generated_kb - at.flushed_kb)
-    assert 50.0 < most < 62.0, "a block of 60 KB waits until it is full"
+        log_positions = positions(flow)
+        assert log_positions.committed_kb == log_positions.generated_kb
+        max_unflushed_kb = max(max_unflushed_kb, log_positions.generated_kb - log_positions.flushed_kb)
+    assert 50.0 < max_unflushed_kb < 62.0, "a block of 60 KB waits until it is full"
     assert reading(flow).response_s < 0.13
     assert reading(flow).commit_delay_ms > 1000, "half of the 4 s in which 14 KB/s fill a block"
     older = build_flow(W1, SafetyMode.FULL, version=2012, delayed_durability=True)
@@ -165,10 +167,10 @@ def test_delayed_durability_confirms_early_and_writes_full_blocks() -> None:
 
 def test_delayed_commits_cannot_outrun_a_distant_mirror() -> None:
     flow = build_flow(W2, SafetyMode.FULL, version=2014, delayed_durability=True, rtt_ms=100.0)
-    got = means(flow, 60)
-    assert got.log_kb_per_s == pytest.approx(64 / 0.105, rel=0.02), "one window each round trip"
-    at = positions(flow)
-    assert at.generated_kb - at.acknowledged_kb <= 3840.0 + 1.0
+    rates = means(flow, 60)
+    assert rates.log_kb_per_s == pytest.approx(64 / 0.105, rel=0.02), "one window each round trip"
+    log_positions = positions(flow)
+    assert log_positions.generated_kb - log_positions.acknowledged_kb <= 3840.0 + 1.0
 
 
 def test_slow_disks_and_a_busy_cpu_slow_the_dependent_figures() -> None:

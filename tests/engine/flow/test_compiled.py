@@ -73,19 +73,26 @@ def step(functions: Functions, flow: Flow) -> list[bytes]:
     room_of_streams = np.zeros((4, len(flow.streams), len(kernel.STREAM_COUNTERS)))
     worked_on = arrays(flow)
     ran = functions["advance"](*worked_on, room, room_of_streams, flow.clock, 30, 10, flow.step_s)
-    held = np.zeros((2, 40), dtype=np.int64)
+    crossing_rows = np.zeros((2, 40), dtype=np.int64)
     params = flow.source_params, flow.streams, flow.stream_params
-    found = functions["note_crossings"](flow.sources, *params, flow.place, held[0], held[1])
-    out = np.zeros((2, 20))
-    functions["read_source"](flow.sources, flow.source_params, 0, flow.hosts, int(flow.host_of[0]), out[0])
+    crossings_found = functions["note_crossings"](
+        flow.sources, *params, flow.place, crossing_rows[0], crossing_rows[1]
+    )
+    out_rows = np.zeros((2, 20))
+    functions["read_source"](
+        flow.sources, flow.source_params, 0, flow.hosts, int(flow.host_of[0]), out_rows[0]
+    )
     functions["read_stream"](
-        flow.streams, flow.stream_params, 0, 3.5, flow.sources[0, kernel.FLUSHED], flow.hosts, 0, out[1]
+        flow.streams, flow.stream_params, 0, 3.5, flow.sources[0, kernel.FLUSHED], flow.hosts, 0, out_rows[1]
     )
     crossings = functions["stream_crossings"](flow.streams, flow.stream_params, 0, 1.5, 60.0)
-    numbers = f"{ran} {found} {crossings}".encode()
+    numbers = f"{ran} {crossings_found} {crossings}".encode()
     return [
         numbers,
-        *(array.tobytes() for array in (*worked_on, room, room_of_streams, held, out, flow.clock)),
+        *(
+            array.tobytes()
+            for array in (*worked_on, room, room_of_streams, crossing_rows, out_rows, flow.clock)
+        ),
     ]
 
 
@@ -138,12 +145,12 @@ def test_no_index_is_outside_its_array(built: Callable[..., Path]) -> None:
     line_outside = ctypes.PyDLL(str(path)).take_line_outside
     assert_same_bits(functions)
     assert line_outside() == 0
-    with_wrong_place = next(flows())
-    with_wrong_place.unshare_arrays()
-    with_wrong_place.host_of = with_wrong_place.host_of + 1000
+    misplaced_flow = next(flows())
+    misplaced_flow.unshare_arrays()
+    misplaced_flow.host_of = misplaced_flow.host_of + 1000
     short = np.zeros(3)
     functions["read_source"](
-        with_wrong_place.sources, with_wrong_place.source_params, 0, with_wrong_place.hosts, 0, short
+        misplaced_flow.sources, misplaced_flow.source_params, 0, misplaced_flow.hosts, 0, short
     )
     source_line = loader.source().splitlines()[line_outside() - 1]
     assert source_line.strip().startswith("output[3] =")
@@ -180,8 +187,8 @@ def test_a_compiler_builds_the_library_if_none_fits(without_libraries: Path) -> 
     loaded = loader.load(ENTRIES)
     assert (loaded.origin, loaded.reason) == ("compiled here", "")
     assert len(list(without_libraries.iterdir())) == 1
-    again = loader.load(ENTRIES)
-    assert again.origin == "compiled here"
+    reloaded = loader.load(ENTRIES)
+    assert reloaded.origin == "compiled here"
 
 
 @pytest.mark.usefixtures("without_libraries")
@@ -191,16 +198,16 @@ def test_plain_python_runs_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -
     assert loaded.functions == PLAIN
     assert "no library is made for" in loaded.reason
     assert "no C compiler" in loaded.reason
-    said: list[str] = []
+    reports: list[str] = []
     monkeypatch.setattr(compiled, "_kernel", None)
-    monkeypatch.setattr(compiled, "report_fallback", said.append)
+    monkeypatch.setattr(compiled, "report_fallback", reports.append)
     before: Functions = {name: vars(compiled)[name] for name in ENTRIES if name in vars(compiled)}
     try:
         assert compiled.kernel().functions == PLAIN
         assert compiled.kernel().reason == loaded.reason
     finally:
         vars(compiled).update(before)
-    assert said == [loaded.reason]
+    assert reports == [loaded.reason]
 
 
 def test_the_selected_backend_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,25 +224,25 @@ def test_wrong_arguments_are_refused() -> None:
     if compiled.kernel().origin == "plain Python":
         pytest.skip("plain Python")
     flow = next(flows())
-    good = [flow.sources, flow.source_params, 0, flow.hosts, 0, np.zeros(11)]
-    compiled.read_source(*good)
-    wrong: list[tuple[int, object]] = [
+    valid_arguments = [flow.sources, flow.source_params, 0, flow.hosts, 0, np.zeros(11)]
+    compiled.read_source(*valid_arguments)
+    wrong_arguments: list[tuple[int, object]] = [
         (0, flow.sources.astype(np.float32)), (0, flow.sources[0]), (0, flow.sources.astype(np.int64)),
         (0, flow.sources[:, ::2]), (0, None), (2, "one"), (5, [0.0] * 11),
     ]  # fmt: skip
-    for place, value in wrong:
+    for place, value in wrong_arguments:
         with pytest.raises((TypeError, ValueError, BufferError)):
-            compiled.read_source(*good[:place], value, *good[place + 1 :])
+            compiled.read_source(*valid_arguments[:place], value, *valid_arguments[place + 1 :])
     with pytest.raises(TypeError, match="read_source"):
-        compiled.read_source(*good[:-1])
+        compiled.read_source(*valid_arguments[:-1])
 
 
 def test_comments_and_docstrings_require_no_new_library() -> None:
-    bare = "def f(x):\n    return x\n"
+    function_source = "def f(x):\n    return x\n"
     assert fingerprint('def f(x):\n    """Text."""\n\n    # note\n    return x  # note\n') == fingerprint(
-        bare
+        function_source
     )
-    assert fingerprint(bare.replace("    return", "  return")) != fingerprint(bare)
+    assert fingerprint(function_source.replace("    return", "  return")) != fingerprint(function_source)
 
 
 HEAD = "class Arrays:\n    sources: Table\n    clock: Numbers\n\n"
@@ -333,7 +340,7 @@ def test_every_construct_behaves_in_c_as_in_python(built: Callable[..., Path]) -
     chance = np.random.default_rng(1)
     for i in (-9, -7, 0, 1, 3, 4, 5, 12345678901):
         for x in (0.0, -0.0, 1.5, -7.25, 1e-300, 1e9):
-            made = chance.random((3, 4)), chance.random((2, 3, 5)), chance.integers(-9, 9, 9)
-            twin = [array.copy() for array in made]
-            assert in_c(*made, x, i) == names["odds"](*twin, x, i)
-            assert [array.tobytes() for array in made] == [array.tobytes() for array in twin]
+            arrays = chance.random((3, 4)), chance.random((2, 3, 5)), chance.integers(-9, 9, 9)
+            twin = [array.copy() for array in arrays]
+            assert in_c(*arrays, x, i) == names["odds"](*twin, x, i)
+            assert [array.tobytes() for array in arrays] == [array.tobytes() for array in twin]

@@ -96,8 +96,8 @@ CHANGED: Final[dict[str, dict[str, Any]]] = {
 
 
 def figures(flow: Flow, source: int = 0) -> Iterator[tuple[str, float]]:
-    for found in (positions(flow, source), reading(flow, source), totals(flow, source)):
-        yield from vars(found).items()
+    for values in (positions(flow, source), reading(flow, source), totals(flow, source)):
+        yield from vars(values).items()
     yield "waited_for_workers_s", flow.waited_for_workers_s(source)
     for stream in flow.streams_of(source):
         yield f"caught_up {stream}", float(flow.caught_up(stream))
@@ -116,13 +116,13 @@ def build_shared_link_flow() -> Flow:
     """
     flow = Flow.empty()
     for number, load in enumerate((W1, W2, sites.IDLE, W2, QUICK, W2)):
-        mine = setup(
+        own_setup = setup(
             load, FULL if number % 2 else OFF, site=sites.THREE_PAR, version=2008, bandwidth_mbps=60.0
         )
-        assert mine.stream is not None
+        assert own_setup.stream is not None
         log_max_kb = 4_000.0 if number == 3 else 1e9
-        source = flow.add_source(replace(mine.source, log_size_kb=1_000.0, log_max_kb=log_max_kb))
-        flow.add_stream(source, mine.stream)
+        source = flow.add_source(replace(own_setup.source, log_size_kb=1_000.0, log_max_kb=log_max_kb))
+        flow.add_stream(source, own_setup.stream)
         run_s(flow, 0.5)
     flow.add_stream(0, replace(flow.stream_setup(0), target_host=2, rtt_ms=700.0, awaited=True))
     set_positions(flow, 5, generated_kb=90_000.0, flushed_kb=90_000.0, received_kb=500.0, hardened_kb=400.0)

@@ -45,29 +45,29 @@ setups = st.builds(
 
 
 def check(flow: Flow, previous: Any, row: int, pair: Pair) -> None:
-    s, t, at = flow.sources[row], flow.streams[row], positions(flow, row)
+    s, t, log_positions = flow.sources[row], flow.streams[row], positions(flow, row)
     assert np.isfinite(s).all()
     assert np.isfinite(t).all()
     for name in POSITIONS:
-        assert getattr(at, name) >= getattr(previous, name) - 1e-9, f"{name} went backwards"
-    slack = 1e-6 + 1e-9 * at.generated_kb
-    assert at.redone_kb <= at.hardened_kb + slack
-    assert at.acknowledged_kb <= at.hardened_kb + slack
-    assert at.hardened_kb <= at.received_kb + slack
-    assert at.received_kb <= at.sent_kb + slack
-    assert at.sent_kb <= at.generated_kb + slack
-    assert at.flushed_kb <= at.generated_kb + slack
-    assert at.committed_kb <= at.generated_kb + slack
+        assert getattr(log_positions, name) >= getattr(previous, name) - 1e-9, f"{name} went backwards"
+    slack = 1e-6 + 1e-9 * log_positions.generated_kb
+    assert log_positions.redone_kb <= log_positions.hardened_kb + slack
+    assert log_positions.acknowledged_kb <= log_positions.hardened_kb + slack
+    assert log_positions.hardened_kb <= log_positions.received_kb + slack
+    assert log_positions.received_kb <= log_positions.sent_kb + slack
+    assert log_positions.sent_kb <= log_positions.generated_kb + slack
+    assert log_positions.flushed_kb <= log_positions.generated_kb + slack
+    assert log_positions.committed_kb <= log_positions.generated_kb + slack
     populations = s[[k.THINKING, k.QUEUED, k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING]]
     assert (populations >= -1e-9).all()
     assert abs(populations.sum() - pair.source.workload.connections * pair.source.scale) < 1e-6
-    assert at.generated_kb <= max(previous.generated_kb, pair.source.log_max_kb) + slack, (
+    assert log_positions.generated_kb <= max(previous.generated_kb, pair.source.log_max_kb) + slack, (
         "log beyond the limit of its file"
     )
-    shown = reading(flow, row)
-    assert shown.send_queue_kb >= 0.0
-    assert 0.0 <= shown.principal_cpu_percent <= 100.001
-    assert 0.0 <= shown.mirror_cpu_percent <= 100.001
+    shown_reading = reading(flow, row)
+    assert shown_reading.send_queue_kb >= 0.0
+    assert 0.0 <= shown_reading.principal_cpu_percent <= 100.001
+    assert 0.0 <= shown_reading.mirror_cpu_percent <= 100.001
 
 
 @settings(max_examples=60, deadline=None)
@@ -76,11 +76,11 @@ def test_balances_hold_under_any_sequence_of_changes(stages: list[tuple[Pair, in
     flow = Flow.empty()
     row = add_pair(flow, stages[0][0])
     add_pair(flow, neighbor)  # shares both instances and the link
-    for now, ticks in stages:
-        change(flow, now, row)
+    for pair, ticks in stages:
+        change(flow, pair, row)
         before = positions(flow, row)
         run(flow, ticks)
-        check(flow, before, row, now)
+        check(flow, before, row, pair)
 
 
 @settings(max_examples=30, deadline=None)
@@ -91,17 +91,17 @@ def test_every_transaction_is_in_the_log_exactly_once(pair: Pair, ticks: int) ->
     add_pair(flow, pair)
     run(flow, ticks)
     s = flow.sources[0]
-    written = (s[k.TRANSACTIONS] + s[k.WAITING]) * pair.source.workload.log_kb_per_transaction
-    assert abs(written - s[k.GENERATED]) <= 1e-6 * (1.0 + written)
+    written_kb = (s[k.TRANSACTIONS] + s[k.WAITING]) * pair.source.workload.log_kb_per_transaction
+    assert abs(written_kb - s[k.GENERATED]) <= 1e-6 * (1.0 + written_kb)
 
 
 @settings(max_examples=30, deadline=None)
 @given(setups, st.lists(st.integers(1, 60), min_size=1, max_size=8))
 def test_a_run_in_slices_equals_the_run(pair: Pair, slices: list[int]) -> None:
-    whole, cut = Flow.empty(), Flow.empty()
-    add_pair(whole, pair)
+    whole_flow, cut = Flow.empty(), Flow.empty()
+    add_pair(whole_flow, pair)
     add_pair(cut, pair)
-    run(whole, sum(slices))
+    run(whole_flow, sum(slices))
     for ticks in slices:
         run(cut, ticks)
-    assert whole.digest() == cut.digest()
+    assert whole_flow.digest() == cut.digest()

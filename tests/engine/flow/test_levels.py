@@ -29,8 +29,8 @@ def run_thin_link(remembers: bool) -> Flow:
 
 
 def value(flow: Flow, level: Level) -> float:
-    known = flow.stream_reading(0) if hasattr(flow.stream_reading(0), level.counter) else flow.reading(0)
-    number = float(getattr(known, level.counter))
+    counters = flow.stream_reading(0) if hasattr(flow.stream_reading(0), level.counter) else flow.reading(0)
+    number = float(getattr(counters, level.counter))
     return 100.0 * number / level.whole if level.whole else number
 
 
@@ -47,22 +47,22 @@ def test_the_flow_stops_where_a_check_each_second_would_change(
     counter: str, threshold: float, sign: str
 ) -> None:
     looked, level = run_thin_link(False), Level(0, counter, threshold, sign, 0.0, False)
-    seen = []
+    values = []
     for _ in range(SECONDS):
         run(looked, TICKS_PER_S - int(looked.clock[k.TICKS]) % TICKS_PER_S)
-        seen.append(value(looked, level))
-    for limit in (seen[5], (seen[20] + seen[21]) / 2.0, seen[-1] + 1.0):
+        values.append(value(looked, level))
+    for limit in (values[5], (values[20] + values[21]) / 2.0, values[-1] + 1.0):
         flow = run_thin_link(True)
         level = replace(level, level=limit)
         level = replace(level, held=holds(flow, level))
-        answers = [OPERATORS[sign](one, limit) for one in seen]
+        answers = [OPERATORS[sign](value, limit) for value in values]
         flow.watch_levels([level])
-        other = next((second for second, answer in enumerate(answers, 1) if answer != level.held), None)
-        for begun in (flow.fork(), flow.fork()):  # the second fork uses the cache that the first one filled
-            ran, sources, streams = run(begun, SECONDS * TICKS_PER_S - EARLY_TICKS)
+        change_s = next((second for second, answer in enumerate(answers, 1) if answer != level.held), None)
+        for fork in (flow.fork(), flow.fork()):  # the second fork uses the cache that the first one filled
+            ran, sources, streams = run(fork, SECONDS * TICKS_PER_S - EARLY_TICKS)
             assert (sources, streams) == ([], [])
-            assert begun.passed == (other is not None)
-            assert (ran + EARLY_TICKS) / TICKS_PER_S == (other or SECONDS)
+            assert fork.passed == (change_s is not None)
+            assert (ran + EARLY_TICKS) / TICKS_PER_S == (change_s or SECONDS)
 
 
 def test_an_unwatched_level_stops_nothing() -> None:
@@ -78,8 +78,8 @@ def test_an_unwatched_level_stops_nothing() -> None:
 
 
 def test_watching_does_not_change_the_flow() -> None:
-    watched, plain = run_thin_link(True), run_thin_link(False)
+    watched, plain_run = run_thin_link(True), run_thin_link(False)
     watched.watch_levels([Level(0, "send_queue_kb", 0.0, ">", 1e9, False)])
-    assert run(watched, 1000)[0] == run(plain, 1000)[0] == 1000
-    assert watched.digest() == plain.digest()
-    assert watched.state_key() == plain.state_key()
+    assert run(watched, 1000)[0] == run(plain_run, 1000)[0] == 1000
+    assert watched.digest() == plain_run.digest()
+    assert watched.state_key() == plain_run.state_key()

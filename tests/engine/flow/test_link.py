@@ -42,11 +42,11 @@ def test_jitter_keeps_the_mean_and_varies_the_counters() -> None:
         build_flow(W1, SafetyMode.FULL, rtt_ms=40.0),
         build_flow(W1, SafetyMode.FULL, rtt_ms=40.0, jitter_ms=10.0),
     )
-    seen = set()
+    responses_s = set()
     for _ in range(30):
         run(restless, 100)
-        seen.add(round(restless.reading(0).response_s, 6))
-    assert len(seen) > 20
+        responses_s.add(round(restless.reading(0).response_s, 6))
+    assert len(responses_s) > 20
     assert means(restless, 120).transactions_per_s == pytest.approx(
         means(calm, 120).transactions_per_s, rel=0.01
     )
@@ -63,21 +63,21 @@ def test_lost_packets_stall_the_stream_increasingly() -> None:
 
 def test_loss_limits_a_link_with_high_bandwidth_and_latency() -> None:
     flow = build_flow(W2, SafetyMode.OFF, rtt_ms=50.0, loss=0.01)
-    got = means(flow, 120)
+    rates = means(flow, 120)
     window = 1.46 * 1.22 / 0.01**0.5
-    assert got.sent_kb_per_s <= window / 0.055 * 1.01
-    assert got.sent_kb_per_s > 0.3 * window / 0.055
+    assert rates.sent_kb_per_s <= window / 0.055 * 1.01
+    assert rates.sent_kb_per_s > 0.3 * window / 0.055
 
 
 def test_the_window_in_full_mode_is_optional() -> None:
-    free = replace(NEC, window_in_full=False)
-    near, far = (
-        means(build_flow(W2, SafetyMode.FULL, site=free, rtt_ms=rtt)).transactions_per_s
+    windowless_site = replace(NEC, window_in_full=False)
+    near_tps, far_tps = (
+        means(build_flow(W2, SafetyMode.FULL, site=windowless_site, rtt_ms=rtt)).transactions_per_s
         for rtt in (10.0, 100.0)
     )
-    assert near == pytest.approx(142, rel=0.02)
-    assert far == pytest.approx(57, rel=0.02)
-    assert near > 1.8 * means(build_flow(W2, SafetyMode.FULL, rtt_ms=10.0)).transactions_per_s
+    assert near_tps == pytest.approx(142, rel=0.02)
+    assert far_tps == pytest.approx(57, rel=0.02)
+    assert near_tps > 1.8 * means(build_flow(W2, SafetyMode.FULL, rtt_ms=10.0)).transactions_per_s
 
 
 def test_a_very_thin_link_is_slow_but_stable() -> None:
@@ -91,8 +91,10 @@ def test_increasing_the_latency_keeps_the_history() -> None:
     change(flow, setup(W1, SafetyMode.FULL, rtt_ms=3000.0))
     assert flow.history.shape[2] >= 256
     run_s(flow, 1)
-    after = positions(flow)
-    assert after.received_kb >= before.received_kb
-    assert after.received_kb == pytest.approx(before.sent_kb, abs=5.0), "what was sent at 0.2 ms has arrived"
+    positions_after = positions(flow)
+    assert positions_after.received_kb >= before.received_kb
+    assert positions_after.received_kb == pytest.approx(before.sent_kb, abs=5.0), (
+        "what was sent at 0.2 ms has arrived"
+    )
     run_s(flow, 30)
     assert positions(flow).hardened_kb > before.sent_kb

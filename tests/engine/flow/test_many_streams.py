@@ -48,33 +48,33 @@ def test_three_streams_agree_with_the_event_by_event_model(workload: Workload) -
     expected = play(60.0)
     flow = source_with(links, workload)
     hardened = [flow.stream_positions(stream).hardened_kb for stream in range(3)]
-    got = means(flow, 60.0)
-    assert got.transactions_per_s == pytest.approx(expected.transactions_per_s, rel=0.03)
-    assert got.response_s == pytest.approx(expected.response_s, rel=0.03)
-    for stream, was in enumerate(hardened):
-        rate = (flow.stream_positions(stream).hardened_kb - was) / 60.0
+    rates = means(flow, 60.0)
+    assert rates.transactions_per_s == pytest.approx(expected.transactions_per_s, rel=0.03)
+    assert rates.response_s == pytest.approx(expected.response_s, rel=0.03)
+    for stream, hardened_before in enumerate(hardened):
+        rate = (flow.stream_positions(stream).hardened_kb - hardened_before) / 60.0
         assert rate == pytest.approx(expected.hardened_kb_per_s[stream], rel=0.03)
 
 
 def test_a_single_stream_equals_the_pair() -> None:
-    alone, three = build_flow(WORKLOAD1), source_with((NEAR, replace(NEAR, awaited=False), FAR))
-    assert means(three).transactions_per_s == pytest.approx(means(alone).transactions_per_s, rel=1e-4)
+    single_source, three = build_flow(WORKLOAD1), source_with((NEAR, replace(NEAR, awaited=False), FAR))
+    assert means(three).transactions_per_s == pytest.approx(means(single_source).transactions_per_s, rel=1e-4)
 
 
 def test_commits_wait_only_for_the_slowest_awaited_stream() -> None:
-    near, both, neither = (
+    near_rates, both_rates, neither = (
         means(source_with(links, WORKLOAD2))
         for links in ((NEAR, FAR), (NEAR, MIDDLE, FAR), (replace(NEAR, awaited=False), FAR))
     )
-    assert neither.response_s < near.response_s < both.response_s
-    alone = means(source_with((MIDDLE,), WORKLOAD2))
-    assert both.transactions_per_s == pytest.approx(alone.transactions_per_s, rel=0.02)
+    assert neither.response_s < near_rates.response_s < both_rates.response_s
+    single_rates = means(source_with((MIDDLE,), WORKLOAD2))
+    assert both_rates.transactions_per_s == pytest.approx(single_rates.transactions_per_s, rel=0.02)
 
 
 def test_a_stalled_awaited_stream_blocks_commits_until_the_timeout() -> None:
     flow = source_with((NEAR, MIDDLE, FAR))
-    stopped = replace(flow.stream_setup(1), carrying=False)
-    flow.update_setups(streams={1: stopped})
+    stopped_setup = replace(flow.stream_setup(1), carrying=False)
+    flow.update_setups(streams={1: stopped_setup})
     run_s(flow, 2)
     committed, hardened = flow.positions(0).committed_kb, flow.stream_positions(0).hardened_kb
     run_s(flow, 5)
@@ -82,7 +82,7 @@ def test_a_stalled_awaited_stream_blocks_commits_until_the_timeout() -> None:
     assert flow.stream_positions(0).hardened_kb == pytest.approx(hardened, abs=500.0), (
         "the 2005 limit of log under way"
     )
-    flow.update_setups(streams={1: replace(stopped, connected=False)})
+    flow.update_setups(streams={1: replace(stopped_setup, connected=False)})
     run_s(flow, 20)
     assert flow.reading(0).transactions_per_s == pytest.approx(238.6, rel=0.02)
     assert flow.stream_reading(1).send_queue_kb > 10_000
@@ -95,8 +95,8 @@ def test_each_stream_stops_the_run_and_is_removed_independently() -> None:
     run_s(flow, 20)
     flow.update_setups(streams={2: replace(flow.stream_setup(2), sending=True)})
     flow.watch_stream(2, CrossingKind.SEND_DONE)
-    ran, _, held = run(flow, 10_000)
-    assert held == [(2, CrossingKind.SEND_DONE)]
+    ran, _, stream_crossings = run(flow, 10_000)
+    assert stream_crossings == [(2, CrossingKind.SEND_DONE)]
     assert ran < 10_000
     flow.remove_stream(1)
     assert flow.streams_of(0) == (0, 2)
@@ -114,5 +114,5 @@ def test_links_of_one_source_to_one_target_site_are_separate() -> None:
     run_s(flow, 10)
     before = [flow.stream_totals(stream).sent_kb for stream in range(2)]
     run_s(flow, 20)
-    rates = [(flow.stream_totals(n).sent_kb - was) / 20 for n, was in enumerate(before)]
+    rates = [(flow.stream_totals(n).sent_kb - sent_kb_before) / 20 for n, sent_kb_before in enumerate(before)]
     assert rates == pytest.approx([2 * 122.07 * 0.949] * 2, rel=0.01)

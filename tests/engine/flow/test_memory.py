@@ -15,43 +15,43 @@ def _flow() -> Flow:
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return the list of tick counts requested from the compiled step."""
-    asked: list[int] = []
+    requests: list[int] = []
     ran = advance._run_uncached
 
     def count_ticks(flow: Flow, ticks: int, samples: object) -> object:
-        asked.append(ticks)
+        requests.append(ticks)
         return ran(flow, ticks, None)
 
     monkeypatch.setattr(advance, "_run_uncached", count_ticks)
-    return asked
+    return requests
 
 
 def test_a_fork_reuses_cached_steps_in_any_slices(steps: list[int]) -> None:
-    plain, lean = _flow(), _flow()
+    plain_flow, lean = _flow(), _flow()
     lean.enable_run_cache()
     twin = lean.fork()
-    for flow in (plain, lean):
+    for flow in (plain_flow, lean):
         advance.run(flow, 300)
     del steps[:]
     advance.run(twin, 120)
     advance.run(twin, 180)
     assert steps == [120], "the second slice ends where the fork has been"
-    assert plain.digest() == lean.digest() == twin.digest()
+    assert plain_flow.digest() == lean.digest() == twin.digest()
 
 
 def test_a_change_separates_forks(steps: list[int]) -> None:
-    plain, lean = _flow(), _flow()
+    plain_flow, lean = _flow(), _flow()
     lean.enable_run_cache()
     twin, third = lean.fork(), lean.fork()
     advance.run(lean, 300)
-    for flow in (plain, twin, third):
+    for flow in (plain_flow, twin, third):
         flow.add_log_kb(0, 64.0)
-    advance.run(plain, 300)
+    advance.run(plain_flow, 300)
     del steps[:]
     advance.run(twin, 300)
     advance.run(third, 300)
     assert steps == [300], "the same deed is the same state"
-    assert plain.digest() == twin.digest() == third.digest() != lean.digest()
+    assert plain_flow.digest() == twin.digest() == third.digest() != lean.digest()
 
 
 def test_a_cached_run_stops_at_the_same_tick() -> None:

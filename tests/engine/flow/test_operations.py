@@ -16,14 +16,14 @@ def finish(operation: Operation, mode: SafetyMode) -> tuple[Flow, float]:
     """Run *operation* on an otherwise idle database; return the flow and the duration in seconds."""
     flow = build_flow(QUIET, mode, warm=False, operation=operation)
     flow.watch(0, CrossingKind.OPERATION_DONE)
-    ran, held, _ = run(flow, 10_000_000)
-    assert held == [(0, CrossingKind.OPERATION_DONE)]
+    ran, source_crossings, _ = run(flow, 10_000_000)
+    assert source_crossings == [(0, CrossingKind.OPERATION_DONE)]
     return flow, ran / 100
 
 
 def test_an_online_rebuild_fills_the_queues_and_the_send_queue_drains_in_220_s() -> None:
-    flow, took = finish(index_build(online=True), SafetyMode.OFF)
-    assert took == pytest.approx(1270, rel=0.01)
+    flow, duration_s = finish(index_build(online=True), SafetyMode.OFF)
+    assert duration_s == pytest.approx(1270, rel=0.01)
     queues = reading(flow)
     assert queues.send_queue_kb > 2e6
     assert queues.redo_queue_kb > 3e6
@@ -79,11 +79,11 @@ def test_an_operation_slows_clients_and_ends() -> None:
 def test_other_changes_do_not_restart_an_operation() -> None:
     flow = build_flow(QUIET, SafetyMode.OFF, warm=False, operation=index_build(0.01))
     run_s(flow, 5)
-    done = positions(flow).generated_kb
+    generated_kb = positions(flow).generated_kb
     change(flow, setup(QUIET, SafetyMode.OFF, operation=index_build(0.01), rtt_ms=1.0))
     flow.watch(0, CrossingKind.OPERATION_DONE)
     run(flow, 1_000_000)
-    assert done > 0
+    assert generated_kb > 0
     assert positions(flow).generated_kb == pytest.approx(index_build(0.01).log_kb)
 
 

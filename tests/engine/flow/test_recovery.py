@@ -58,10 +58,10 @@ def test_phases_depend_on_their_inputs() -> None:
     def mean(part: str, cause: Cause, workload: Workload, **changes: Any) -> float:
         return float(np.mean([getattr(t, part) for t in times(cause, workload, 60, **changes)]))
 
-    few = replace(W1, connections=100)
-    assert mean("close_s", Cause.NOWAIT, W1) - mean("close_s", Cause.NOWAIT, few) == pytest.approx(
-        900 * 0.0028, rel=0.1
-    )
+    few_connections = replace(W1, connections=100)
+    assert mean("close_s", Cause.NOWAIT, W1) - mean(
+        "close_s", Cause.NOWAIT, few_connections
+    ) == pytest.approx(900 * 0.0028, rel=0.1)
     assert mean("close_s", Cause.STOP_SERVICE, W1, data_disk_factor=3.0) > 5 + mean(
         "close_s", Cause.STOP_SERVICE, W1
     )
@@ -97,6 +97,6 @@ def test_undo_grows_with_open_log() -> None:
 
 @pytest.mark.parametrize("cause", Cause)
 def test_closing_alone_uses_the_same_random_numbers_as_a_failover(cause: Cause) -> None:
-    flow, whole, alone = build_flow(W1), Chance.from_seed(3), Chance.from_seed(3)
-    assert closing_s(flow, 0, cause, alone) == failover_times(flow, 0, cause, whole).close_s
-    assert alone == whole
+    flow, block_draws, single_draws = build_flow(W1), Chance.from_seed(3), Chance.from_seed(3)
+    assert closing_s(flow, 0, cause, single_draws) == failover_times(flow, 0, cause, block_draws).close_s
+    assert single_draws == block_draws

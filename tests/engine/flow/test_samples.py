@@ -31,24 +31,26 @@ def test_entries_are_read_by_row_and_as_a_whole(exact: bool, step: int) -> None:
     entries = 4 * BLOCK // step * step
     samples = fill_samples(Samples(exact=exact), entries, step=step)
     assert samples.ticks.tolist() == [100 * (entry + 1) for entry in range(entries)]
-    whole = samples.sources.values
-    assert whole.shape == (entries, WIDTH, len(SOURCE_COUNTERS))
+    source_values = samples.sources.values
+    assert source_values.shape == (entries, WIDTH, len(SOURCE_COUNTERS))
     assert samples.streams.values.shape == (entries, WIDTH, len(STREAM_COUNTERS))
     rows = np.arange(5, entries) % WIDTH
-    found = samples.read_entries(5, rows, rows - 1)
-    here, there = found[:, : len(SOURCE_COUNTERS)], found[:, len(SOURCE_COUNTERS) :]
-    assert np.array_equal(here, whole[np.arange(5, entries), rows])
-    assert not there[rows == 0].any(), "-1 is no stream"
-    assert np.array_equal(there[rows > 0], samples.streams.values[np.arange(5, entries), rows - 1][rows > 0])
-    assert found[:, 2] == pytest.approx(np.arange(5, entries) + rows / 100 + 0.0002, rel=1e-6)
-    assert np.array_equal(samples.column(WIDTH - 1, COUNTERS[3]), whole[:, WIDTH - 1, 3])
+    read_rows = samples.read_entries(5, rows, rows - 1)
+    source_part, stream_part = read_rows[:, : len(SOURCE_COUNTERS)], read_rows[:, len(SOURCE_COUNTERS) :]
+    assert np.array_equal(source_part, source_values[np.arange(5, entries), rows])
+    assert not stream_part[rows == 0].any(), "-1 is no stream"
+    assert np.array_equal(
+        stream_part[rows > 0], samples.streams.values[np.arange(5, entries), rows - 1][rows > 0]
+    )
+    assert read_rows[:, 2] == pytest.approx(np.arange(5, entries) + rows / 100 + 0.0002, rel=1e-6)
+    assert np.array_equal(samples.column(WIDTH - 1, COUNTERS[3]), source_values[:, WIDTH - 1, 3])
 
 
 def test_a_later_row_was_zero_before() -> None:
     samples = fill_samples(fill_samples(Samples(exact=False), 2 * BLOCK + 9, width=1), 2 * BLOCK)
-    late = samples.column(WIDTH - 1, COUNTERS[0])
-    assert not late[: 2 * BLOCK + 9].any()
-    assert late[2 * BLOCK + 9 :].all()
+    late_values = samples.column(WIDTH - 1, COUNTERS[0])
+    assert not late_values[: 2 * BLOCK + 9].any()
+    assert late_values[2 * BLOCK + 9 :].all()
     assert samples.sources.values.shape == (4 * BLOCK + 9, WIDTH, len(SOURCE_COUNTERS))
 
 
@@ -64,15 +66,17 @@ def test_an_unwritten_row_is_zero(exact: bool) -> None:
 @pytest.mark.parametrize("count", [0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 5, 3 * BLOCK + 4])
 def test_a_copied_prefix_continues_independently(count: int) -> None:
     samples = fill_samples(Samples(exact=False), 3 * BLOCK + 4)
-    whole = samples.streams.values
-    other = samples.copy_beginning(count)
-    assert np.array_equal(other.streams.values, whole[:count]) or not count
+    stream_values = samples.streams.values
+    beginning = samples.copy_beginning(count)
+    assert np.array_equal(beginning.streams.values, stream_values[:count]) or not count
     assert (
-        other.count_common_entries(samples) == samples.count_common_entries(other) == count // BLOCK * BLOCK
+        beginning.count_common_entries(samples)
+        == samples.count_common_entries(beginning)
+        == count // BLOCK * BLOCK
     )
-    fill_samples(other, BLOCK)
-    assert other.count == count + BLOCK
-    assert np.array_equal(samples.streams.values, whole)
+    fill_samples(beginning, BLOCK)
+    assert beginning.count == count + BLOCK
+    assert np.array_equal(samples.streams.values, stream_values)
 
 
 def test_hours_of_steady_work_take_little_memory() -> None:

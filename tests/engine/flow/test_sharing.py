@@ -26,7 +26,13 @@ def total_tps(flow: Flow, seconds: float = 20.0) -> float:
     rows = range(len(flow.source_setups))
     before = [totals(flow, row).transactions for row in rows]
     run_s(flow, seconds)
-    return sum(totals(flow, row).transactions - was for row, was in zip(rows, before, strict=True)) / seconds
+    return (
+        sum(
+            totals(flow, row).transactions - transactions_before
+            for row, transactions_before in zip(rows, before, strict=True)
+        )
+        / seconds
+    )
 
 
 def test_threads_are_counted_as_documented() -> None:
@@ -40,17 +46,17 @@ def test_threads_are_counted_as_documented() -> None:
 
 
 def test_databases_of_an_instance_share_its_cores() -> None:
-    alone = total_tps(build_equal_sources(1, W2, SafetyMode.NONE))
+    single_tps = total_tps(build_equal_sources(1, W2, SafetyMode.NONE))
     three = total_tps(build_equal_sources(3, W2, SafetyMode.NONE))
     assert three == pytest.approx(8 / 14.73e-3, rel=0.02), "eight cores, 14.73 ms each"
-    assert three < 2.6 * alone
+    assert three < 2.6 * single_tps
 
 
 def test_worker_threads_limit_concurrent_requests() -> None:
     site = replace(NEC, worker_threads=60)
     flow = build_equal_sources(4, W1, SafetyMode.NONE, site=site)
-    got = total_tps(flow)
-    assert got == pytest.approx(60 / 0.13, rel=0.03)
+    shared_tps = total_tps(flow)
+    assert shared_tps == pytest.approx(60 / 0.13, rel=0.03)
     assert reading(flow).response_s > 1.0, "the others wait for a thread"
 
 
@@ -80,9 +86,9 @@ def test_links_to_different_mirrors_are_independent() -> None:
 def test_log_files_on_one_device_slow_each_other_beyond_the_streams_of_the_device() -> None:
     load = replace(W2, cpu_ms=0.1, connections=40)
     site = replace(NEC, cores=64, log_streams=2.0)
-    alone = total_tps(build_equal_sources(1, load, SafetyMode.NONE, site=site))
+    single_tps = total_tps(build_equal_sources(1, load, SafetyMode.NONE, site=site))
     six = total_tps(build_equal_sources(6, load, SafetyMode.NONE, site=site))
-    assert six < 3 * alone
+    assert six < 3 * single_tps
     assert 0.9 * 2 * 15_000 / 55.7 < six <= 2 * 15_000 / 55.7
 
 
@@ -92,20 +98,20 @@ def test_checkpoints_of_many_databases_share_the_data_disk() -> None:
         warm_start(flow, row, 0.999)
     before = [totals(flow, row).pages_written for row in range(5)]
     run_s(flow, 2.06)
-    pages = sum(totals(flow, row).pages_written - was for row, was in enumerate(before))
+    pages = sum(totals(flow, row).pages_written - pages_before for row, pages_before in enumerate(before))
     assert pages == pytest.approx(2 * NEC.checkpoint_pages_per_s, rel=0.03)
 
 
 def test_one_communications_thread_shares_wake_ups_and_rotates() -> None:
     site = replace(NEC, wake_up_us=100.0)
-    plain, shared = (
+    plain_sources, shared = (
         build_equal_sources(10, W1, SafetyMode.FULL),
         build_equal_sources(10, W1, SafetyMode.FULL, site=site),
     )
-    run(plain, 1)
+    run(plain_sources, 1)
     run(shared, 1)
-    assert shared.streams[0, k.TARGET_CPU] < 0.95 * plain.streams[0, k.TARGET_CPU]
-    slower = reading(shared).response_s - reading(plain).response_s
+    assert shared.streams[0, k.TARGET_CPU] < 0.95 * plain_sources.streams[0, k.TARGET_CPU]
+    slower = reading(shared).response_s - reading(plain_sources).response_s
     assert slower == pytest.approx(2 * 10 * 100e-6, rel=0.2), "ten sessions, both ways"
 
 
@@ -117,6 +123,6 @@ def test_redo_of_many_databases_uses_at_most_all_cores() -> None:
     redone = [totals(flow, row).redone_kb for row in range(6)]
     run_s(flow, 1)
     assert totals(flow).mirror_core_s - before == pytest.approx(8.0, rel=0.02)
-    rate = sum(totals(flow, row).redone_kb - was for row, was in enumerate(redone))
+    rate = sum(totals(flow, row).redone_kb - redone_before for row, redone_before in enumerate(redone))
     assert rate < 6 * 9265, "twelve redo threads on eight cores"
     assert rate > 0.6 * 8 * 4632

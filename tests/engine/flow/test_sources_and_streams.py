@@ -70,10 +70,10 @@ def _busy() -> Flow:
 @pytest.mark.parametrize("deed", DEEDS)
 def test_digest_and_hash_cover_everything_relevant_to_the_future(deed: Callable[[Flow], object]) -> None:
     flow = _busy()
-    before, marked = flow.digest(), flow.state_key()
+    before, state_key = flow.digest(), flow.state_key()
     deed(flow)
     assert flow.digest() != before
-    assert flow.state_key() != marked
+    assert flow.state_key() != state_key
 
 
 @pytest.mark.parametrize("first_change", DEEDS)
@@ -86,22 +86,22 @@ def test_changing_a_fork_does_not_change_the_flow(
     first_change(fork)
     second_change(fork)
     assert flow.digest() == before
-    later = fork.digest()
+    digest_after = fork.digest()
     second_change(fork.fork())
-    assert fork.digest() == later
+    assert fork.digest() == digest_after
 
 
 def test_a_removed_row_is_reused_without_affecting_others() -> None:
-    flow, alone = Flow.empty(), Flow.empty()
+    flow, single_flow = Flow.empty(), Flow.empty()
     first = add_pair(flow, setup(W1))
     second = add_pair(flow, setup(W2, host=2, target_host=3))
-    add_pair(alone, setup(W2, host=2, target_host=3))
+    add_pair(single_flow, setup(W2, host=2, target_host=3))
     flow.remove_source(first)
     with pytest.raises(KeyError):
         positions(flow, first)
     run_s(flow, 5)
-    run_s(alone, 5)
-    assert positions(flow, second) == positions(alone)
+    run_s(single_flow, 5)
+    assert positions(flow, second) == positions(single_flow)
     assert add_pair(flow, setup(W1)) == first
     assert positions(flow, first).generated_kb == 0.0
 
@@ -112,9 +112,9 @@ def test_positions_can_be_set_with_their_history() -> None:
     end = positions(flow).hardened_kb
     set_positions(flow, sent_kb=end, received_kb=end, hardened_kb=end, acknowledged_kb=end, redone_kb=end)
     run(flow, 5)
-    at = positions(flow)
-    assert at.sent_kb > end
-    assert at.received_kb == at.hardened_kb == pytest.approx(end), (
+    log_positions = positions(flow)
+    assert log_positions.sent_kb > end
+    assert log_positions.received_kb == log_positions.hardened_kb == pytest.approx(end), (
         "nothing can arrive within half a round trip"
     )
     run_s(flow, 1)
@@ -137,9 +137,9 @@ def test_warm_start_is_the_steady_state_and_keeps_positions() -> None:
     set_positions(flow, **steady)
     set_positions(flow, redone_kb=4000.0, acknowledged_kb=5000.0, committed_kb=5000.0)
     warm_start(flow, 0, 0.25)
-    at = positions(flow)
-    assert at.redone_kb == pytest.approx(4000.0)
-    assert 5000.0 <= at.hardened_kb <= at.generated_kb < 5100.0
+    log_positions = positions(flow)
+    assert log_positions.redone_kb == pytest.approx(4000.0)
+    assert 5000.0 <= log_positions.hardened_kb <= log_positions.generated_kb < 5100.0
     start = reading(flow)
     assert start.transactions_per_s == pytest.approx(238.6, rel=0.001)
     assert start.principal_dirty_pages == pytest.approx(34_110 * (1 - np.exp(-2588 * 15 / 34_110)), rel=0.03)
@@ -157,13 +157,13 @@ def test_run_stops_only_at_an_armed_crossing() -> None:
     assert not flow.caught_up(0)
     assert run(flow, 10) == (10, [], [])
     flow.watch_stream(0, CrossingKind.SEND_DONE)
-    ran, _, held = run(flow, 100_000)
+    ran, _, stream_crossings = run(flow, 100_000)
     assert ran < 1000
-    assert held == [(0, CrossingKind.SEND_DONE)]
+    assert stream_crossings == [(0, CrossingKind.SEND_DONE)]
     assert flow.caught_up(0)
     flow.watch_stream(0, CrossingKind.REDO_DONE)
-    ran, _, held = run(flow, 100_000)
-    assert held == [(0, CrossingKind.REDO_DONE)]
+    ran, _, stream_crossings = run(flow, 100_000)
+    assert stream_crossings == [(0, CrossingKind.REDO_DONE)]
     assert reading(flow).redo_queue_kb <= k.SMALL_KB
     flow.watch_stream(0, CrossingKind(0))
     assert run(flow, 50) == (50, [], [])
@@ -178,8 +178,8 @@ def test_samples_equal_the_readings_of_their_ticks() -> None:
     assert samples.ticks.tolist() == [25, 50, 75, 100, 125, 150, 175]
     run(twin, 75)
     expected = reading(twin)
-    here, there = np.zeros(7, dtype=np.int64), np.zeros(7, dtype=np.int64)
-    assert samples.read_entries(0, here, there)[2].tolist() == list(vars(expected).values())
+    tick_buffer, place_buffer = np.zeros(7, dtype=np.int64), np.zeros(7, dtype=np.int64)
+    assert samples.read_entries(0, tick_buffer, place_buffer)[2].tolist() == list(vars(expected).values())
     assert samples.column(0, "transactions_per_s")[2] == expected.transactions_per_s
     assert samples.column(0, "send_queue_kb")[2] == expected.send_queue_kb
     assert tuple(vars(expected)) == COUNTERS

@@ -30,16 +30,16 @@ def test_whitepaper_tables_are_reproduced(
     published: tuple[float, float, float, float, float, float | None, float],
 ) -> None:
     tps, response, log, cpu, mirror_cpu, writes, mirror_writes = published
-    got = means(build_flow(workload, mode), 300)
-    assert got.transactions_per_s == pytest.approx(tps, rel=0.01)
+    rates = means(build_flow(workload, mode), 300)
+    assert rates.transactions_per_s == pytest.approx(tps, rel=0.01)
     business = workload.transactions_per_business_transaction
-    assert got.response_s * business == pytest.approx(response, rel=0.105)
-    assert got.log_kb_per_s == pytest.approx(log, rel=0.015)
-    assert got.cpu_percent == pytest.approx(cpu, rel=0.05)
-    assert got.mirror_cpu_percent == pytest.approx(mirror_cpu, rel=0.05)
-    assert got.mirror_writes_kb_per_s == pytest.approx(mirror_writes, rel=0.015)
+    assert rates.response_s * business == pytest.approx(response, rel=0.105)
+    assert rates.log_kb_per_s == pytest.approx(log, rel=0.015)
+    assert rates.cpu_percent == pytest.approx(cpu, rel=0.05)
+    assert rates.mirror_cpu_percent == pytest.approx(mirror_cpu, rel=0.05)
+    assert rates.mirror_writes_kb_per_s == pytest.approx(mirror_writes, rel=0.015)
     if writes is not None:
-        assert got.writes_kb_per_s == pytest.approx(writes, rel=0.01)
+        assert rates.writes_kb_per_s == pytest.approx(writes, rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -50,16 +50,16 @@ def test_whitepaper_tables_are_reproduced(
 def test_waiting_commits_are_slowed_by_round_trips(
     workload: Workload, rtt_ms: float, expected: float
 ) -> None:
-    got = means(build_flow(workload, FULL, rtt_ms=rtt_ms), 30)
-    assert got.transactions_per_s == pytest.approx(expected, rel=0.01)
+    rates = means(build_flow(workload, FULL, rtt_ms=rtt_ms), 30)
+    assert rates.transactions_per_s == pytest.approx(expected, rel=0.01)
 
 
 @pytest.mark.parametrize(
     ("mbps", "expected"), [(1000, 238.6), (100, 238.6), (10, 238.4), (5, 193.9), (1, 38.8)]
 )
 def test_waiting_commits_are_slowed_by_thin_links(mbps: float, expected: float) -> None:
-    got = means(build_flow(W1, FULL, bandwidth_mbps=mbps), 30)
-    assert got.transactions_per_s == pytest.approx(expected, rel=0.01)
+    rates = means(build_flow(W1, FULL, bandwidth_mbps=mbps), 30)
+    assert rates.transactions_per_s == pytest.approx(expected, rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -72,17 +72,17 @@ def test_with_safety_off_no_commit_waits_but_the_send_queue_may_grow(
 ) -> None:
     flow = build_flow(workload, OFF, **changes)
     before = reading(flow).send_queue_kb
-    got = means(flow, 60)
+    rates = means(flow, 60)
     grown = reading(flow).send_queue_kb - before
     assert grown / 60 == pytest.approx(growth_kb_per_s, rel=0.01, abs=0.1)
-    assert got.transactions_per_s == pytest.approx(241 if workload is W1 else 211, rel=0.002)
+    assert rates.transactions_per_s == pytest.approx(241 if workload is W1 else 211, rel=0.002)
 
 
 def test_encryption_costs_almost_nothing() -> None:
-    plain, secret = (means(build_flow(W1, FULL, encryption=on)) for on in (False, True))
-    assert 0 < secret.response_s - plain.response_s < 0.0001
-    assert 0 < secret.cpu_percent - plain.cpu_percent < 0.1
-    assert secret.transactions_per_s == pytest.approx(plain.transactions_per_s, rel=1e-4)
+    plain_rates, secret = (means(build_flow(W1, FULL, encryption=encryption)) for encryption in (False, True))
+    assert 0 < secret.response_s - plain_rates.response_s < 0.0001
+    assert 0 < secret.cpu_percent - plain_rates.cpu_percent < 0.1
+    assert secret.transactions_per_s == pytest.approx(plain_rates.transactions_per_s, rel=1e-4)
 
 
 def test_a_mirror_that_receives_log_uses_its_processors() -> None:

@@ -52,15 +52,19 @@ def _check_log(world: World, source: int) -> int:
         receiver = world.streams[stream]
         if receiver is None:
             continue
-        at, reading = world.flow.stream_positions(stream), world.flow.stream_reading(stream)
+        log_positions, reading = world.flow.stream_positions(stream), world.flow.stream_reading(stream)
         assert world.copies[receiver].stream == stream
-        assert at.sent_kb >= at.received_kb - ROUNDING_KB
-        assert at.received_kb >= at.hardened_kb - ROUNDING_KB, "more is on the mirror's disk than has arrived"
-        assert at.hardened_kb >= at.redone_kb - ROUNDING_KB, "the redo queue is below zero"
+        assert log_positions.sent_kb >= log_positions.received_kb - ROUNDING_KB
+        assert log_positions.received_kb >= log_positions.hardened_kb - ROUNDING_KB, (
+            "more is on the mirror's disk than has arrived"
+        )
+        assert log_positions.hardened_kb >= log_positions.redone_kb - ROUNDING_KB, (
+            "the redo queue is below zero"
+        )
         assert reading.send_queue_kb >= -ROUNDING_KB
         assert reading.redo_queue_kb >= -ROUNDING_KB
         if quorum.sees_partner(world, world.copies[owner]):
-            assert log.generated_kb - at.hardened_kb >= -ROUNDING_KB, (
+            assert log.generated_kb - log_positions.hardened_kb >= -ROUNDING_KB, (
                 "the mirror has log that nobody has generated"
             )
         checked += 7

@@ -40,8 +40,8 @@ def test_a_manual_failover_whose_principal_dies_is_not_counted(witness: bool, af
     do(world, FAILOVER, then_s=after_s)
     do(world, f"power-off {P}", then_s=60.0)
     assert ("manual", f"{P} failed") in reasons(world)
-    done = [f.kind for f in world.failovers if f.online_tick is not None]
-    assert done == (["automatic"] if witness else [])
+    kinds = [f.kind for f in world.failovers if f.online_tick is not None]
+    assert kinds == (["automatic"] if witness else [])
     assert (world.copies[MIRROR].mirroring.role is Role.PRINCIPAL) is witness
 
 
@@ -119,4 +119,4 @@ def test_no_failover_stays_open_after_recovery() -> None:
             world = lab(safety=safety)
             do(world, line, then_s=40.0)
             do(world, "revert-all", then_s=120.0)
-            assert all(why for _, why in reasons(world)), line
+            assert all(reason for _, reason in reasons(world)), line

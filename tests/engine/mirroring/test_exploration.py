@@ -73,8 +73,8 @@ def run(actions: list[str], gap_s: float, **kind: Any) -> World:
     world = lab(**kind)
     joined = " ".join(actions)
     witness = bool(kind.get("witness", True))
-    full = kind.get("safety", Safety.FULL) is Safety.FULL
-    risky = any(word in joined for word in ("FORCE", "PARTNER OFF", "SAFETY OFF")) or not full
+    is_safety_full = kind.get("safety", Safety.FULL) is Safety.FULL
+    risky = any(word in joined for word in ("FORCE", "PARTNER OFF", "SAFETY OFF")) or not is_safety_full
     for action in actions:
         do(world, action, then_s=gap_s)
         check(world, witness_kept=witness and "WITNESS OFF" not in joined, nothing_risky=not risky)
@@ -156,13 +156,13 @@ def test_random_sequences_with_anything_keep_the_invariants(
 @given(actions=st.lists(ANY_ACTIONS, min_size=2, max_size=6), cut_s=st.floats(0.01, 60.0))
 def test_slices_do_not_change_the_run(actions: list[str], cut_s: float) -> None:
     """A forked world that advances in other time slices reaches the same hash."""
-    whole = lab()
+    world = lab()
     parts = lab()
     for action in actions:
-        do(whole, action, then_s=30.0)
+        do(world, action, then_s=30.0)
         do(parts, action, then_s=0.0)
         end = parts.t_s + 30.0
         do(parts, then_s=min(cut_s, 30.0))
         parts = parts.fork()
         do(parts, then_s=end - parts.t_s)
-    assert whole.state_hash() == parts.state_hash()
+    assert world.state_hash() == parts.state_hash()

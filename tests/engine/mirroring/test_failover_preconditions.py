@@ -72,6 +72,6 @@ def test_nothing_is_armed_without_mirroring() -> None:
 def test_a_missing_witness_has_no_preconditions() -> None:
     world = lab(witness=False)
     do(world, f"power-off {P}", then_s=20.0)
-    found = preconditions(world, DB)
-    assert [p.name for p in found if "witness" in f"{p.name} {p.seen_in}"] == ["a witness is configured"]
+    conditions = preconditions(world, DB)
+    assert [p.name for p in conditions if "witness" in f"{p.name} {p.seen_in}"] == ["a witness is configured"]
     assert not has_automatic_failover(world, DB)

@@ -96,11 +96,14 @@ def test_reunited_partners_do_not_both_stay_open() -> None:
 def test_resume_discards_the_old_principals_extra_log() -> None:
     world = forced_beside_a_living_principal()
     do(world, f"mend {P} {M}", then_s=20.0)
-    kept_kb, lost_before = world.copies[PRINCIPAL].end_of_log_kb, world.availability[DB].lost_transactions
+    kept_kb, lost_before_count = (
+        world.copies[PRINCIPAL].end_of_log_kb,
+        world.availability[DB].lost_transactions,
+    )
     assert streams.end_of_log_kb(world, world.copies[PRINCIPAL]) == kept_kb
     do(world, f"sql {M} {SET} RESUME", then_s=60.0)
     assert stands(world)[0][1] is MirrorState.SYNCHRONIZED
-    assert world.availability[DB].lost_transactions > lost_before + 10_000
+    assert world.availability[DB].lost_transactions > lost_before_count + 10_000
 
 
 def test_removing_the_session_keeps_the_old_principals_copy() -> None:
@@ -119,8 +122,8 @@ def test_a_copy_waiting_for_resume_cannot_be_forced() -> None:
     do(world, f"mend {P} {M}", then_s=20.0)
     do(world, f"power-off {M}")
     events = do(world, f"sql {P} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS", then_s=20.0)
-    (done,) = [event for event in events if event.kind == "sql_done"]
-    assert [message["number"] for message in read_field(done, "messages")] == [1406]
+    (done_event,) = [event for event in events if event.kind == "sql_done"]
+    assert [message["number"] for message in read_field(done_event, "messages")] == [1406]
     assert world.copies[PRINCIPAL].mirroring.role is Role.MIRROR
 
 
@@ -131,8 +134,8 @@ def test_a_principal_with_a_failed_failover_is_busy_until_it_knows(witness: bool
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.PENDING_FAILOVER
     do(world, f"power-off {M}", then_s=0.01)
     events = do(world, f"sql {P} {SET} SUSPEND", then_s=20.0)
-    (done,) = [event for event in events if event.kind == "sql_done"]
-    assert [message["number"] for message in read_field(done, "messages")] == [1404]
+    (done_event,) = [event for event in events if event.kind == "sql_done"]
+    assert [message["number"] for message in read_field(done_event, "messages")] == [1404]
     assert stands(world)[0][1] is MirrorState.DISCONNECTED
 
 
@@ -145,9 +148,9 @@ def test_while_a_partner_is_in_recovery_the_session_cannot_be_resumed(server: st
     answers = []
     while world.copies[PRINCIPAL].recovering:
         fork = world.fork()
-        done = do(fork, f"sql {server} {SET} RESUME", then_s=20.0)
+        events = do(fork, f"sql {server} {SET} RESUME", then_s=20.0)
         answers += [
-            m["number"] for event in done if event.kind == "sql_done" for m in read_field(event, "messages")
+            m["number"] for event in events if event.kind == "sql_done" for m in read_field(event, "messages")
         ]
         assert stands(fork) == [RECOVERS, SERVES_ALONE]
         do(world, then_s=0.05)
@@ -166,9 +169,9 @@ def test_a_session_cannot_be_resumed_while_service_is_forced(server: str) -> Non
     answers = []
     while world.copies[MIRROR].mirroring.role is Role.MIRROR:
         fork = world.fork()
-        done = do(fork, f"sql {server} {SET} RESUME", then_s=20.0)
+        events = do(fork, f"sql {server} {SET} RESUME", then_s=20.0)
         answers += [
-            m["number"] for event in done if event.kind == "sql_done" for m in read_field(event, "messages")
+            m["number"] for event in events if event.kind == "sql_done" for m in read_field(event, "messages")
         ]
         assert stands(fork) == [RECOVERS, SERVES_ALONE]
         do(world, then_s=0.2)

@@ -32,9 +32,9 @@ def test_dropping_the_old_copy_counts_its_later_commits() -> None:
     events = do(world, f"sql {P} DROP DATABASE {DB}", then_s=1.0)
     assert PRINCIPAL not in world.copies
     assert count_lost_transactions(world) > forced + 5_000
-    said = [event for event in events if read_field(event, "lost_transactions")]
-    assert [event.server for event in said] == [P]
-    assert f"only {P} had them" in said[0].text
+    loss_events = [event for event in events if read_field(event, "lost_transactions")]
+    assert [event.server for event in loss_events] == [P]
+    assert f"only {P} had them" in loss_events[0].text
 
 
 def test_restoring_over_the_old_copy_counts_the_same() -> None:

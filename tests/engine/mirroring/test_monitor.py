@@ -31,12 +31,14 @@ def test_the_monitor_job_writes_a_row_per_minute_on_each_partner() -> None:
         rows = monitor.rows_of(world, key)
         assert [row.tick for row in rows] == [6000, 12000, 18000, 24000, 30000]
         assert {row.role for row in rows} == {role}
-    mine, theirs = monitor.rows_of(world, PRINCIPAL)[-1], monitor.rows_of(world, MIRROR)[-1]
-    assert mine.log_rate_kb_per_s == pytest.approx(713, rel=0.02)
-    assert mine.average_delay_ms == pytest.approx(46, rel=0.1)
-    assert mine.transaction_delay_ms == pytest.approx(mine.average_delay_ms * mine.transactions_per_s)
+    principal_row, theirs = monitor.rows_of(world, PRINCIPAL)[-1], monitor.rows_of(world, MIRROR)[-1]
+    assert principal_row.log_rate_kb_per_s == pytest.approx(713, rel=0.02)
+    assert principal_row.average_delay_ms == pytest.approx(46, rel=0.1)
+    assert principal_row.transaction_delay_ms == pytest.approx(
+        principal_row.average_delay_ms * principal_row.transactions_per_s
+    )
     assert theirs.restore_rate_kb_per_s == pytest.approx(713, rel=0.02)
-    assert (mine.unrestored_kb, theirs.unsent_kb, theirs.log_rate_kb_per_s) == (0.0, 0.0, 0.0), (
+    assert (principal_row.unrestored_kb, theirs.unsent_kb, theirs.log_rate_kb_per_s) == (0.0, 0.0, 0.0), (
         "each its own side"
     )
 
@@ -242,10 +244,10 @@ def test_an_unmirrored_database_has_no_rows() -> None:
 def test_rows_belong_to_the_fork() -> None:
     world = build_monitored_world()
     wait(world, 61.0)
-    other = world.fork()
-    wait(other, 60.0)
+    fork = world.fork()
+    wait(fork, 60.0)
     assert len(monitor.rows_of(world, PRINCIPAL)) == 1
-    assert replace(world.settings) == other.settings
+    assert replace(world.settings) == fork.settings
 
 
 def test_the_time_behind_is_never_longer_than_the_run() -> None:

@@ -43,24 +43,29 @@ def test_old_rows_are_deleted_with_their_memory() -> None:
     rows = MonitorRows()
     for tick in range(10_000):
         rows = rows.with_row(row(tick), tick - 50)
-    assert [one.tick for one in rows] == list(range(9_949, 10_000))
+    assert [row.tick for row in rows] == list(range(9_949, 10_000))
     assert room([rows]) < 1_000 * COLUMNS.itemsize + 10_000
 
 
 def test_forks_share_their_past_and_diverge() -> None:
-    past = build_rows(20)
-    one, other = past.with_row(row(100), 0), past.with_row(row(200), 0)
-    seen: set[int] = set()
-    assert room([past], seen) > room([one], seen) + 10 * COLUMNS.itemsize
-    assert [rows[-1].tick for rows in (past, one, other)] == [19, 100, 200]
-    assert list(one[:20]) == list(other[:20]) == list(past)
+    first_rows = build_rows(20)
+    first_history, second_history = first_rows.with_row(row(100), 0), first_rows.with_row(row(200), 0)
+    ticks: set[int] = set()
+    assert room([first_rows], ticks) > room([first_history], ticks) + 10 * COLUMNS.itemsize
+    assert [rows[-1].tick for rows in (first_rows, first_history, second_history)] == [19, 100, 200]
+    assert list(first_history[:20]) == list(second_history[:20]) == list(first_rows)
 
 
 def test_different_pasts_have_different_texts() -> None:
-    past = build_rows(3)
-    ways = [past, past.with_row(row(3), 0), past.with_row(row(3, unsent_kb=1.0), 0), past.with_row(row(3), 2)]
-    assert len(set(map(repr, ways))) == 4
-    assert repr(build_rows(3)) == repr(past)
+    first_rows = build_rows(3)
+    histories = [
+        first_rows,
+        first_rows.with_row(row(3), 0),
+        first_rows.with_row(row(3, unsent_kb=1.0), 0),
+        first_rows.with_row(row(3), 2),
+    ]
+    assert len(set(map(repr, histories))) == 4
+    assert repr(build_rows(3)) == repr(first_rows)
 
 
 def test_the_last_row_of_a_role_up_to_a_log_position_is_found() -> None:

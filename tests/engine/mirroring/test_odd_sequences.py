@@ -122,10 +122,10 @@ def test_random_sequences_keep_the_invariants(script: list[tuple[str, float]], w
     for line, gap_s in script:
         do(world, line, then_s=gap_s)
         check(world, witness_kept=False, nothing_risky=False)
-    other = world.fork()
-    for one in (world, other):
-        do(one, then_s=5.0)
-    assert world.state_hash() == other.state_hash()
+    fork = world.fork()
+    for variant in (world, fork):
+        do(variant, then_s=5.0)
+    assert world.state_hash() == fork.state_hash()
 
 
 def test_a_mirror_frozen_during_session_removal_does_not_take_over() -> None:

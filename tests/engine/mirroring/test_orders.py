@@ -44,9 +44,9 @@ def orders(kind: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Yield (order of loss, order of return) for one or two servers of the session."""
     servers = (P, M, W) if KINDS[kind][1] else (P, M)
     for count in (1, 2):
-        for lost in permutations(servers, count):
-            for returned in permutations(lost):
-                yield lost, returned
+        for lost_servers in permutations(servers, count):
+            for returned in permutations(lost_servers):
+                yield lost_servers, returned
 
 
 CASES: Final = [
@@ -56,9 +56,9 @@ CASES: Final = [
 
 def follows(world: World, copy: DatabaseCopy) -> bool:
     """Return whether another server has taken over as principal, as a partner or the witness knows."""
-    known = [other.mirroring.role_sequence for other in world.copies_of(DB)]
-    known += [record.role_sequence for record in world.witnesses.values()]
-    return max(known) > copy.mirroring.role_sequence
+    sequences = [other_copy.mirroring.role_sequence for other_copy in world.copies_of(DB)]
+    sequences += [record.role_sequence for record in world.witnesses.values()]
+    return max(sequences) > copy.mirroring.role_sequence
 
 
 @pytest.mark.parametrize(("kind", "state", "losses", "returned"), CASES)
@@ -68,18 +68,18 @@ def test_forced_service_follows_every_order_of_losses(
     world, witness = ready(kind, state).fork(), KINDS[kind][1]
     for server in losses:
         do(world, f"power-off {server}", then_s=20.0)
-    was = world.copies[MIRROR].mirroring.role
+    role_before = world.copies[MIRROR].mirroring.role
     do(world, f"sql {M} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS", then_s=40.0)
-    forced = was is Role.MIRROR and world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
+    forced = role_before is Role.MIRROR and world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     alive = M not in losses and P in losses and not (witness and W in losses)
-    assert forced is (was is Role.MIRROR and alive)
+    assert forced is (role_before is Role.MIRROR and alive)
     for server in returned:
         do(world, f"power-on {server}", then_s=120.0)
         assert len(availability.serving_copies(world, DB)) <= 1
         for copy in world.copies_of(DB):
             if copy.mirroring.role is Role.PRINCIPAL and world.instances[copy.server].answering:
-                may = quorum.has_quorum(world, copy) and not follows(world, copy)
-                assert serving.is_serving(world, (copy.server, DB)) is may
+                may_serve = quorum.has_quorum(world, copy) and not follows(world, copy)
+                assert serving.is_serving(world, (copy.server, DB)) is may_serve
     assert all(f.why or f.online_tick is not None for f in world.failovers)
     (lead,) = [copy for copy in world.copies_of(DB) if copy.mirroring.role is Role.PRINCIPAL]
     assert (lead.mirroring.state is MirrorState.SUSPENDED) is (forced or state == "SUSPENDED")

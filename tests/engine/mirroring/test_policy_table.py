@@ -101,5 +101,7 @@ def test_the_policy_answers_as_in_the_table(request: pytest.FixtureRequest) -> N
     ],
 )
 def test_preconditions_by_situation(situation: str, unmet: set[str] | None) -> None:
-    found = groups.preconditions(WORLDS[situation], DB)
-    assert ({str(each.name) for each in found if not each.holds} if found else None) == unmet
+    conditions = groups.preconditions(WORLDS[situation], DB)
+    assert (
+        {str(condition.name) for condition in conditions if not condition.holds} if conditions else None
+    ) == unmet

@@ -19,7 +19,7 @@ def facts(world: World) -> tuple[bool, bool]:
 
 
 def cut(world: World, pattern: tuple[int, int, int], then_s: float = 30.0) -> World:
-    lines = [f"cut {a} {b}" for (a, b), up in zip(LINKS, pattern, strict=True) if not up]
+    lines = [f"cut {a} {b}" for (a, b), is_linked in zip(LINKS, pattern, strict=True) if not is_linked]
     do(world, *lines, then_s=then_s)
     return world
 

@@ -64,8 +64,8 @@ class LossPattern:
 
     @property
     def may_be_forced(self) -> bool:
-        asked = not self.witness or (self.link(M, W) and not self.link(P, W))
-        return self.up[M] and not self.link(P, M) and asked
+        has_witness_reason = not self.witness or (self.link(M, W) and not self.link(P, W))
+        return self.up[M] and not self.link(P, M) and has_witness_reason
 
     @property
     def may_fail_over(self) -> bool:
@@ -75,8 +75,8 @@ class LossPattern:
 def lose(kind: str, fault_kind: str, losses: LossPattern) -> World:
     world = READY[kind].fork()
     server, link = WAYS[fault_kind]
-    lines = [server.format(name) for name, up in losses.up.items() if not up]
-    lines += [link.format(*ends) for ends, whole in losses.linked.items() if not whole]
+    lines = [server.format(name) for name, is_running in losses.up.items() if not is_running]
+    lines += [link.format(*ends) for ends, is_linked in losses.linked.items() if not is_linked]
     do(world, *lines, then_s=SETTLED_S)
     return world
 
@@ -97,48 +97,50 @@ def test_service_and_commands_follow_the_quorum_pattern(
     servers_up: tuple[bool, ...], kind: str, fault_kind: str
 ) -> None:
     for linked in UP_OR_DOWN:
-        lost = LossPattern(kind, servers_up, linked)
-        world = lose(kind, fault_kind, lost)
-        where = f"{kind}, {fault_kind}, up {lost.up}, linked {lost.linked}"
-        now = (serving.is_serving(world, PRINCIPAL), serving.is_serving(world, MIRROR))
-        takes_over = lost.mirror_takes_over
-        assert now == (lost.principal_serves, takes_over), where
-        if lost.up[M] and not takes_over:
-            assert works(commands.partner_force, world, M) == lost.may_be_forced, where
-        if lost.up[P]:
+        losses_now = LossPattern(kind, servers_up, linked)
+        world = lose(kind, fault_kind, losses_now)
+        situation = f"{kind}, {fault_kind}, up {losses_now.up}, linked {losses_now.linked}"
+        serving_now = (serving.is_serving(world, PRINCIPAL), serving.is_serving(world, MIRROR))
+        takes_over = losses_now.mirror_takes_over
+        assert serving_now == (losses_now.principal_serves, takes_over), situation
+        if losses_now.up[M] and not takes_over:
+            assert works(commands.partner_force, world, M) == losses_now.may_be_forced, situation
+        if losses_now.up[P]:
             principal = world.copies[PRINCIPAL]
-            assert (principal.db_state is DbState.ONLINE) == lost.principal_serves, where
-            assert works(commands.partner_off, world, P), where
-            assert works(commands.partner_failover, world, P) == lost.may_fail_over, where
-            has_quorum = lost.link(P, M) or lost.link(P, W)
-            assert works(commands.witness_off, world, P) == (lost.witness and has_quorum), where
-        if lost.up[P] and lost.link(P, M):
-            assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED, where
-        if lost.safety is Safety.FULL:
-            assert world.availability[DB].lost_transactions == 0, where
+            assert (principal.db_state is DbState.ONLINE) == losses_now.principal_serves, situation
+            assert works(commands.partner_off, world, P), situation
+            assert works(commands.partner_failover, world, P) == losses_now.may_fail_over, situation
+            has_quorum = losses_now.link(P, M) or losses_now.link(P, W)
+            assert works(commands.witness_off, world, P) == (losses_now.witness and has_quorum), situation
+        if losses_now.up[P] and losses_now.link(P, M):
+            assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED, situation
+        if losses_now.safety is Safety.FULL:
+            assert world.availability[DB].lost_transactions == 0, situation
 
 
 @pytest.mark.parametrize(("kind", "fault_kind"), sample_cases(len(WAYS) + 1, product(KINDS, WAYS)))
 def test_lost_servers_return_and_the_session_recovers(kind: str, fault_kind: str) -> None:
     """Reversing every fault restores links, servers, a synchronized session and exactly one serving copy."""
-    for up, linked in product(UP_OR_DOWN, UP_OR_DOWN):
-        if all(up) and all(linked):
+    for running, linked in product(UP_OR_DOWN, UP_OR_DOWN):
+        if all(running) and all(linked):
             continue
-        lost = LossPattern(kind, up, linked)
-        world = lose(kind, fault_kind, lost)
+        losses_now = LossPattern(kind, running, linked)
+        world = lose(kind, fault_kind, losses_now)
         before = READY[kind]
         do(world, "revert-all", then_s=REPAIRED_S)
-        where = f"{kind}, {fault_kind}, up {lost.up}, linked {lost.linked}"
-        assert world.computers == before.computers, where
+        situation = f"{kind}, {fault_kind}, up {losses_now.up}, linked {losses_now.linked}"
+        assert world.computers == before.computers, situation
         assert {name: (s.service, s.hung) for name, s in world.instances.items()} == {
             name: (s.service, s.hung) for name, s in before.instances.items()
-        }, where
-        assert all(link.up and link.passing for link in world.links.values()), where
-        assert {copy.mirroring.state for copy in world.copies.values()} == {MirrorState.SYNCHRONIZED}, where
+        }, situation
+        assert all(link.up and link.passing for link in world.links.values()), situation
+        assert {copy.mirroring.state for copy in world.copies.values()} == {MirrorState.SYNCHRONIZED}, (
+            situation
+        )
         (leader,) = [key for key in world.copies if serving.is_serving(world, key)]
-        assert world.copies[leader].mirroring.role is Role.PRINCIPAL, where
+        assert world.copies[leader].mirroring.role is Role.PRINCIPAL, situation
         if (
             fault_kind != "in silence"
         ):  # two frozen instances that wake up together may connect before the third one does
-            assert leader == (MIRROR if lost.mirror_takes_over else PRINCIPAL), where
-        assert all(fault.reverted_tick is not None for fault in world.faults), where
+            assert leader == (MIRROR if losses_now.mirror_takes_over else PRINCIPAL), situation
+        assert all(fault.reverted_tick is not None for fault in world.faults), situation

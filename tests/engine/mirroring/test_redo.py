@@ -131,10 +131,10 @@ def run_checkdb(world: World) -> list[int]:
     allocation errors.
     """
     world.update_copy(PRINCIPAL, size_kb=1024.0)
-    done = [event for event in do(world, f"sql {P} DBCC CHECKDB ('{DB}')") if event.kind == "sql_done"]
-    said = read_field(done[0], "messages")
-    assert "found 0 allocation errors and" in next(m["text"] for m in said if m["number"] == 8989)
-    return [message["number"] for message in said]
+    done_events = [event for event in do(world, f"sql {P} DBCC CHECKDB ('{DB}')") if event.kind == "sql_done"]
+    messages = read_field(done_events[0], "messages")
+    assert "found 0 allocation errors and" in next(m["text"] for m in messages if m["number"] == 8989)
+    return [message["number"] for message in messages]
 
 
 @pytest.mark.parametrize("page", pages.NOT_REPAIRABLE)

@@ -51,8 +51,8 @@ def _play(script: str, witness: str = 'witness = "W"') -> Drill:
     servers = "\n".join(f'[[server]]\nname = "{name}"\nversion = 2008' for name in "ABWD")
     drill = Drill(load_scenario(SCENARIO.format(servers=servers, witness=witness), "old"), 3)
     for line in script.splitlines():
-        at, _, text = line.partition(" ")
-        drill.advance_to(round(float(at) * 100))
+        time_text, _, text = line.partition(" ")
+        drill.advance_to(round(float(time_text) * 100))
         drill.do(text)
     drill.advance_to(drill.world.tick + 2_000)
     return drill
@@ -81,13 +81,13 @@ def test_a_rejected_principal_stays_in_recovery_until_its_next_start(return_kind
     drill.do("sql A USE Sales")
     drill.advance_to(drill.world.tick + 100)
     assert [message["number"] for message in drill.report()["sql"][-1]["messages"]] == [955]
-    again = drill.fork()
+    fork = drill.fork()
     for _ in range(2):  # after the restart, the session no longer exists
-        again.do("stop-service A")
-        again.advance_to(again.world.tick + 1_000)
-        again.do("start-service A")
-        again.advance_to(again.world.tick + 3_000)
-        copy = again.world.copies["A", "Sales"]
+        fork.do("stop-service A")
+        fork.advance_to(fork.world.tick + 1_000)
+        fork.do("start-service A")
+        fork.advance_to(fork.world.tick + 3_000)
+        copy = fork.world.copies["A", "Sales"]
         assert (copy.db_state, copy.mirroring.guid) == (DbState.ONLINE, None)
     drill.do("sql A ALTER DATABASE Sales SET PARTNER OFF")
     drill.advance_to(drill.world.tick + 1_000)

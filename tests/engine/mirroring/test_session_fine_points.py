@@ -30,8 +30,8 @@ def test_alert_thresholds_do_not_change_the_retention_period() -> None:
 
 def test_the_loss_of_the_principal_is_a_precondition_with_two_parts() -> None:
     world = lab()
-    told = [one.about for one in preconditions.preconditions(world, DB)]
-    assert told[-2:] == ["beginning", "loss"]
+    topics = [condition.about for condition in preconditions.preconditions(world, DB)]
+    assert topics[-2:] == ["beginning", "loss"]
 
 
 def test_raising_safety_of_a_synchronized_pair_keeps_it_synchronized() -> None:
@@ -66,12 +66,12 @@ def test_after_a_failover_the_witness_knows_the_roles() -> None:
 def test_a_newer_witness_is_accepted() -> None:
     world = lab()
     copy = world.copies[PRINCIPAL]
-    fits = []
+    fit_answers = []
     for version in (2005, 2008, 2012):
         world.update_instance(W, version=version)
         world.update_instance(P, version=2008)
-        fits.append(quorum.witness_fits(world, copy))
-    assert fits == [False, True, True]
+        fit_answers.append(quorum.witness_fits(world, copy))
+    assert fit_answers == [False, True, True]
 
 
 def test_removing_the_witness_on_the_mirror_raises_1470() -> None:
@@ -165,9 +165,9 @@ def test_the_witness_learns_of_a_suspension_at_the_mirror() -> None:
 
 def test_preconditions_name_the_witness_to_check() -> None:
     world = lab()
-    seen = [str(one.seen_in) for one in preconditions.preconditions(world, DB)]
-    assert seen[5] == f"sys.database_mirroring_witnesses on {W}"
-    assert seen[7] == f"ERRORLOG of {W}: 1474 or 1479"
+    sources = [str(condition.seen_in) for condition in preconditions.preconditions(world, DB)]
+    assert sources[5] == f"sys.database_mirroring_witnesses on {W}"
+    assert sources[7] == f"ERRORLOG of {W}: 1474 or 1479"
 
 
 @pytest.mark.parametrize(("server", "threads"), [(P, 1 + 2 * 2), (M, 1 + 2 * (3 + 2))])
@@ -176,7 +176,7 @@ def test_a_session_needs_threads_on_both_servers(server: str, threads: int) -> N
     for allowed, number in ((threads, 0), (threads - 1, 1450)):
         world = lab(databases=2, witness=False, workload="none")
         commands.partner_off(world, P, "Sales001")
-        for one in (P, M):
-            world.update_instance(one, max_worker_threads=allowed if one == server else 1000)
+        for partner in (P, M):
+            world.update_instance(partner, max_worker_threads=allowed if partner == server else 1000)
         assert refusal(commands.partner_set, world, M, "Sales001", f"TCP://{P}:5022") == 0
         assert refusal(commands.partner_set, world, P, "Sales001", f"TCP://{M}:5022") == number

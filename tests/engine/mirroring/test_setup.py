@@ -239,9 +239,9 @@ WRONG: dict[str, tuple[Breaking, int, str, str]] = {
 @pytest.mark.parametrize("case", WRONG)
 def test_invalid_set_partner_statements_are_refused_by_number(case: str) -> None:
     world = READY.fork()
-    spoil, number, server, where = WRONG[case]
+    spoil, number, server, endpoint = WRONG[case]
     spoil(world)
-    assert refusal(commands.partner_set, world, server, DB, where) == number
+    assert refusal(commands.partner_set, world, server, DB, endpoint) == number
     assert world.copies[PRINCIPAL].mirroring.guid is None
 
 
@@ -318,11 +318,11 @@ def test_a_missing_grant_is_logged_by_the_acceptor() -> None:
     with_certificates(world, grant=False)
     commands.partner_set(world, M, DB, address(P))
     assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418
-    said = [e for e in wait(world, 1.0) if e.kind == "errorlog" and e.server == M]
-    assert [read_field(e, "number") for e in said] == [28048]
+    log_events = [e for e in wait(world, 1.0) if e.kind == "errorlog" and e.server == M]
+    assert [read_field(e, "number") for e in log_events] == [28048]
     assert (
         "The login 'SERVER_A_login' does not have CONNECT permission on the endpoint. State 84."
-        in said[0].text
+        in log_events[0].text
     )
 
 

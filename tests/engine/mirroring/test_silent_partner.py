@@ -45,8 +45,8 @@ def test_a_silent_partner_receives_no_statement(silence: str, clause: str, after
     assert not [event for event in events if event.kind == "sql_done"]
     assert describe(world, M) == before
     events = do(world, then_s=10.0)
-    (done,) = [event for event in events if event.kind == "sql_done"]
-    assert [message["number"] for message in read_field(done, "messages")] == [after_loss]
+    (done_event,) = [event for event in events if event.kind == "sql_done"]
+    assert [message["number"] for message in read_field(done_event, "messages")] == [after_loss]
     do(world, SILENCES[silence], then_s=60.0)
     assert [
         field for field in zip(describe(world, P), describe(world, M), strict=True) if field[0] != field[1]

@@ -50,13 +50,13 @@ def test_trustworthy_is_set_per_server() -> None:
     """Check documented behavior: [DOC: set up a mirror database to use the TRUSTWORTHY property]."""
     world = lab()
     sql(world, P, f"ALTER DATABASE {DB} SET TRUSTWORTHY ON")
-    asked = f"SELECT is_trustworthy_on FROM sys.databases WHERE name = '{DB}'"
-    assert (sql(world, P, asked).value, sql(world, M, asked).value) == (1, 0)
+    query = f"SELECT is_trustworthy_on FROM sys.databases WHERE name = '{DB}'"
+    assert (sql(world, P, query).value, sql(world, M, query).value) == (1, 0)
     do(world, f"power-off {P}", then_s=30.0)
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
-    assert sql(world, M, asked).value == 0
+    assert sql(world, M, query).value == 0
     sql(world, M, f"ALTER DATABASE {DB} SET TRUSTWORTHY ON")
-    assert sql(world, M, asked).value == 1
+    assert sql(world, M, query).value == 1
 
 
 @pytest.mark.parametrize(
@@ -65,11 +65,11 @@ def test_trustworthy_is_set_per_server() -> None:
 def test_the_owner_is_stored_per_server(statement: str) -> None:
     """owner_sid is stored in master, which is not mirrored [DOC: ALTER AUTHORIZATION; sys.databases]."""
     world = lab()
-    asked = f"SELECT SUSER_SNAME(owner_sid) FROM sys.databases WHERE name = '{DB}'"
+    query = f"SELECT SUSER_SNAME(owner_sid) FROM sys.databases WHERE name = '{DB}'"
     assert sql(world, P, statement.format(DB)).numbers == [15151]
     sql(world, P, "CREATE LOGIN boss WITH PASSWORD = 'Pa55word!'")
     assert sql(world, P, statement.format(DB)).numbers == []
-    assert (sql(world, P, asked).value, sql(world, M, asked).value) == ("boss", "sa")
+    assert (sql(world, P, query).value, sql(world, M, query).value) == ("boss", "sa")
     assert sql(world, M, statement.format(DB)).numbers == [954]
 
 
@@ -80,23 +80,23 @@ def test_the_creator_or_restorer_of_a_database_owns_it() -> None:
     """
     world = lab()
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
-    asked = "SELECT SUSER_SNAME(owner_sid), is_trustworthy_on FROM sys.databases WHERE name = '{}'"
+    query = "SELECT SUSER_SNAME(owner_sid), is_trustworthy_on FROM sys.databases WHERE name = '{}'"
     sql(world, P, "CREATE DATABASE Small")
-    assert sql(world, P, asked.format("Small")).grids == [[["CORP\\dba", 0]]]
+    assert sql(world, P, query.format("Small")).grids == [[["CORP\\dba", 0]]]
     assert sql(world, P, "ALTER AUTHORIZATION ON DATABASE::Small TO sa").numbers == []
     sql(world, P, "ALTER DATABASE Small SET TRUSTWORTHY ON")
-    assert sql(world, P, asked.format("Small")).grids == [[["sa", 1]]]
+    assert sql(world, P, query.format("Small")).grids == [[["sa", 1]]]
     sql(world, P, "BACKUP DATABASE Small TO DISK = 'D:\\small.bak'")
     sql(world, P, "RESTORE DATABASE Small FROM DISK = 'D:\\small.bak' WITH REPLACE")
-    assert sql(world, P, asked.format("Small")).grids == [[["sa", 0]]]
+    assert sql(world, P, query.format("Small")).grids == [[["sa", 0]]]
     moves = "MOVE 'Small' TO 'D:\\o.mdf', MOVE 'Small_log' TO 'L:\\o.ldf'"
     sql(world, P, f"RESTORE DATABASE Other FROM DISK = 'D:\\small.bak' WITH {moves}")
-    assert sql(world, P, asked.format("Other")).grids == [[["CORP\\dba", 0]]]
+    assert sql(world, P, query.format("Other")).grids == [[["CORP\\dba", 0]]]
     sql(world, P, "ALTER AUTHORIZATION ON DATABASE::Other TO [CORP\\sqlservice]")
-    assert sql(world, P, asked.format("Other")).grids == [[["CORP\\sqlservice", 0]]]
+    assert sql(world, P, query.format("Other")).grids == [[["CORP\\sqlservice", 0]]]
     sql(world, P, "EXEC sp_detach_db 'Other'")
     sql(world, P, "CREATE DATABASE Other ON (FILENAME = 'D:\\Data\\Other.mdf') FOR ATTACH")
-    assert sql(world, P, asked.format("Other")).grids == [[["CORP\\dba", 0]]]
+    assert sql(world, P, query.format("Other")).grids == [[["CORP\\dba", 0]]]
 
 
 def test_a_mirror_is_not_backed_up() -> None:
@@ -105,8 +105,8 @@ def test_a_mirror_is_not_backed_up() -> None:
         world = lab()
         for name in (P, M):
             world.update_instance(name, version=version)
-        for what in ("DATABASE", "LOG"):
-            assert sql(world, M, f"BACKUP {what} {DB} TO DISK = 'D:\\x'").numbers == [number, 3013]
+        for backup_type in ("DATABASE", "LOG"):
+            assert sql(world, M, f"BACKUP {backup_type} {DB} TO DISK = 'D:\\x'").numbers == [number, 3013]
         assert [line[1] for line in world.errorlog[M][-2:]] == [3041, 3041]
 
 
@@ -117,8 +117,8 @@ def test_checkdb_takes_as_long_as_reading_the_data() -> None:
     assert not [
         event for event in do(world, f"sql {P} DBCC CHECKDB ('{DB}')", then_s=9.0) if event.kind == "sql_done"
     ]
-    done = [event for event in do(world, then_s=2.0) if event.kind == "sql_done"]
-    assert [message["number"] for message in read_field(done[0], "messages")] == [
+    done_events = [event for event in do(world, then_s=2.0) if event.kind == "sql_done"]
+    assert [message["number"] for message in read_field(done_events[0], "messages")] == [
         8928,
         8939,
         8989,
@@ -126,7 +126,7 @@ def test_checkdb_takes_as_long_as_reading_the_data() -> None:
         2528,
     ]
     do(world, f"slow-disk {P} data factor=10", then_s=0.1)
-    begun = world.tick
+    start_tick = world.tick
     slow = [
         event
         for event in do(world, f"sql {P} DBCC CHECKDB WITH NO_INFOMSGS", then_s=1.0)
@@ -137,18 +137,18 @@ def test_checkdb_takes_as_long_as_reading_the_data() -> None:
     ]  # master
     check = f"sql {P} DBCC CHECKDB ('{DB}') WITH NO_INFOMSGS"
     slow = [event for event in do(world, check, then_s=120.0) if event.kind == "sql_done"]
-    assert 9_000 < slow[0].tick - begun < 12_000
+    assert 9_000 < slow[0].tick - start_tick < 12_000
     assert [message["number"] for message in read_field(slow[0], "messages")] == [8928, 8939, 8989, 8958]
 
 
 def test_an_upgrade_keeps_the_compatibility_level() -> None:
     """If the new version lacks the level, its lowest level is used [DOC: ALTER DATABASE compatibility level]."""
     world = lab()
-    asked = f"SELECT compatibility_level FROM sys.databases WHERE name IN ('{DB}', 'master') ORDER BY name"
+    query = f"SELECT compatibility_level FROM sys.databases WHERE name IN ('{DB}', 'master') ORDER BY name"
     do(world, f"upgrade {M} 2008", then_s=1000.0)
-    assert sql(world, M, asked).grids == [[[100], [90]]]
+    assert sql(world, M, query).grids == [[[100], [90]]]
     do(world, f"upgrade {M} 2014", then_s=1000.0)
-    assert sql(world, M, asked).grids == [[[120], [100]]]
+    assert sql(world, M, query).grids == [[[120], [100]]]
 
 
 def upgraded_and_failed_over() -> World:
@@ -162,8 +162,8 @@ def upgraded_and_failed_over() -> World:
 def test_after_failing_over_to_the_newer_partner_the_session_cannot_be_resumed() -> None:
     """Check documented behavior: [DOC: upgrading mirrored instances]."""
     world = upgraded_and_failed_over()
-    said = sql(world, M, f"ALTER DATABASE {DB} SET PARTNER RESUME")
-    assert said.numbers == []
+    reply = sql(world, M, f"ALTER DATABASE {DB} SET PARTNER RESUME")
+    assert reply.numbers == []
     assert world.copies[MIRROR].mirroring.state is MirrorState.SUSPENDED
     newest = {server: [line[1] for line in world.errorlog[server][-3:]] for server in (P, M)}
     assert 948 in newest[P]

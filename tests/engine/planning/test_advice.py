@@ -29,21 +29,21 @@ W1, W2 = WORKLOAD1, WORKLOAD2
 
 
 def find_topic(topic: str, plan: MirroringPlan, goals: Goals | None = None) -> PlanFinding:
-    (found,) = [each for each in advice(plan, goals or Goals()) if each.topic == topic]
-    return found
+    (topic_advice,) = [item for item in advice(plan, goals or Goals()) if item.topic == topic]
+    return topic_advice
 
 
 def test_a_local_network_supports_full_for_workload1() -> None:
-    found = find_topic("Safety level", MirroringPlan())
-    assert found.tone is Tone.OK
-    assert found.text.startswith("Both levels meet the goals")
+    advice_item = find_topic("Safety level", MirroringPlan())
+    assert advice_item.tone is Tone.OK
+    assert advice_item.text.startswith("Both levels meet the goals")
 
 
 def test_workload2_supports_only_off_unless_full_may_cost_more() -> None:
     plan = MirroringPlan(workload=W2)
-    found = find_topic("Safety level", plan)
-    assert found.tone is Tone.WARN
-    assert found.text.startswith(
+    advice_item = find_topic("Safety level", plan)
+    assert advice_item.tone is Tone.WARN
+    assert advice_item.text.startswith(
         "Use OFF; FULL does not meet the goals: FULL costs more than 5% of the throughput"
     )
     assert re.search(
@@ -53,28 +53,28 @@ def test_workload2_supports_only_off_unless_full_may_cost_more() -> None:
 
 
 def test_zero_data_loss_never_recommends_off() -> None:
-    found = find_topic("Safety level", MirroringPlan(workload=W2), Goals(rpo_kb=0.0))
-    assert found.tone is Tone.BAD
-    assert "OFF may lose more than allowed" in found.text
+    advice_item = find_topic("Safety level", MirroringPlan(workload=W2), Goals(rpo_kb=0.0))
+    assert advice_item.tone is Tone.BAD
+    assert "OFF may lose more than allowed" in advice_item.text
 
 
 def test_a_distant_mirror_supports_neither_and_a_sufficient_round_trip_is_named() -> None:
     plan = MirroringPlan(rtt_ms=100.0)
-    found = find_topic("Safety level", plan)
-    assert found.tone is Tone.BAD
-    told = re.search(r"FULL would meet the goals with a round trip of (\d+) ms\.", found.text)
-    assert told
-    fits_ms = float(told[1])
+    advice_item = find_topic("Safety level", plan)
+    assert advice_item.tone is Tone.BAD
+    limit_match = re.search(r"FULL would meet the goals with a round trip of (\d+) ms\.", advice_item.text)
+    assert limit_match
+    fits_ms = float(limit_match[1])
     assert assess(plan.with_changes(rtt_ms=0.99 * fits_ms)).is_full_suitable
     assert not assess(plan.with_changes(rtt_ms=1.1 * fits_ms)).is_full_suitable
 
 
 def test_a_response_limit_decides_too() -> None:
     assert find_topic("Safety level", MirroringPlan(rtt_ms=50.0), Goals(response_limit_s=0.5)).tone is Tone.OK
-    found = find_topic("Safety level", MirroringPlan(rtt_ms=50.0), Goals(response_limit_s=0.2))
-    assert "FULL makes responses take longer than 200 ms" in found.text
-    never = find_topic("Safety FULL", MirroringPlan(), Goals(response_limit_s=0.1))
-    assert never.text.endswith("longer than the allowed 100 ms, even without mirroring.")
+    advice_item = find_topic("Safety level", MirroringPlan(rtt_ms=50.0), Goals(response_limit_s=0.2))
+    assert "FULL makes responses take longer than 200 ms" in advice_item.text
+    hopeless_item = find_topic("Safety FULL", MirroringPlan(), Goals(response_limit_s=0.1))
+    assert hopeless_item.text.endswith("longer than the allowed 100 ms, even without mirroring.")
 
 
 @pytest.mark.parametrize(
@@ -107,23 +107,23 @@ def test_the_round_trip_text_distinguishes_a_full_window_from_waiting_commits() 
         "at most 64 KB can be unacknowledged, which limits sending to 610 KB/s"
         in find_topic("Bottleneck", MirroringPlan(rtt_ms=100)).text
     )
-    few = build_custom_workload(10, 0.0, 2.0, 100)
+    small_workload = build_custom_workload(10, 0.0, 2.0, 100)
     assert (
         "each of the 10 connections waits"
-        in find_topic("Bottleneck", MirroringPlan(workload=few, rtt_ms=50)).text
+        in find_topic("Bottleneck", MirroringPlan(workload=small_workload, rtt_ms=50)).text
     )
 
 
 def test_loss_follows_the_safety_level() -> None:
     topic = "Lost if the principal fails"
     assert find_topic(topic, MirroringPlan()).text.startswith("No committed transactions")
-    near = find_topic(topic, MirroringPlan(safety=OFF))
-    assert near.tone is Tone.OK
-    assert near.text.startswith("About 3.")
-    far = find_topic(topic, MirroringPlan(safety=OFF, rtt_ms=100), Goals(rpo_s=10))
-    assert far.tone is Tone.BAD
-    assert far.text.startswith("The whole send queue: 6.4")
-    assert re.search(r"exceeded after 6\d\.?\d* s", far.text)
+    near_item = find_topic(topic, MirroringPlan(safety=OFF))
+    assert near_item.tone is Tone.OK
+    assert near_item.text.startswith("About 3.")
+    far_item = find_topic(topic, MirroringPlan(safety=OFF, rtt_ms=100), Goals(rpo_s=10))
+    assert far_item.tone is Tone.BAD
+    assert far_item.text.startswith("The whole send queue: 6.4")
+    assert re.search(r"exceeded after 6\d\.?\d* s", far_item.text)
     assert find_topic(topic, MirroringPlan(safety=OFF), Goals(rpo_kb=1.0)).text.endswith(
         "More than the acceptable loss."
     )
@@ -141,21 +141,21 @@ def test_a_backlog_is_cleared_in_the_predicted_time(plan: MirroringPlan) -> None
     flow = Flow.empty()
     source = add_pair(flow, pair_of(plan, OFF))
     warm_start(flow, source)
-    at = flow.positions(source)
+    log_positions = flow.positions(source)
     flow.set_positions(
         source,
-        generated_kb=at.generated_kb + backlog.kb,
-        flushed_kb=at.flushed_kb + backlog.kb,
-        committed_kb=at.committed_kb + backlog.kb,
+        generated_kb=log_positions.generated_kb + backlog.kb,
+        flushed_kb=log_positions.flushed_kb + backlog.kb,
+        committed_kb=log_positions.committed_kb + backlog.kb,
     )
     flow.watch_stream(0, CrossingKind.SEND_DONE)
-    sent, _, _ = run(flow, 3600 * TICKS_PER_S)
-    assert sent / TICKS_PER_S == pytest.approx(backlog.send_s, rel=0.03)
-    done = 0
+    ticks_run, _, _ = run(flow, 3600 * TICKS_PER_S)
+    assert ticks_run / TICKS_PER_S == pytest.approx(backlog.send_s, rel=0.03)
+    done_ticks = 0
     # the log of one or two commits remains in the steady state
     while flow.stream_reading(0).redo_queue_kb > 100.0:
-        done += run(flow, TICKS_PER_S)[0]
-    assert (sent + done) / TICKS_PER_S == pytest.approx(backlog.redo_s, rel=0.03, abs=1.0)
+        done_ticks += run(flow, TICKS_PER_S)[0]
+    assert (ticks_run + done_ticks) / TICKS_PER_S == pytest.approx(backlog.redo_s, rel=0.03, abs=1.0)
 
 
 def test_a_saturated_session_never_catches_up() -> None:
@@ -173,31 +173,31 @@ def test_bulk_loads_fill_the_whitepapers_40_gb_in_slightly_over_two_hours() -> N
 
 
 def test_without_a_mirror_sessions_are_not_mentioned() -> None:
-    topics = {each.topic for each in advice(MirroringPlan(safety=SafetyMode.NONE))}
+    topics = {item.topic for item in advice(MirroringPlan(safety=SafetyMode.NONE))}
     assert not topics & {"Log volume", "Catching up", "Downtime"}
     assert topics & {"Safety FULL", "Safety OFF"}
 
 
 def test_failovers_take_the_time_of_table_6_plus_a_second_to_detect() -> None:
-    found = {each.cause: each for each in assess(MirroringPlan()).failovers}
-    manual, dead, hung = found[Cause.MANUAL], found[Cause.POWER_OFF], found[Cause.TIMEOUT]
+    failovers = {failover.cause: failover for failover in assess(MirroringPlan()).failovers}
+    manual, dead, hung = failovers[Cause.MANUAL], failovers[Cause.POWER_OFF], failovers[Cause.TIMEOUT]
     assert manual.low_s < 32.2 < manual.high_s
     assert dead.low_s < 2.6 + 0.85 < dead.high_s
     assert hung.median_s == pytest.approx(dead.median_s + 10.0, abs=1.0)
-    assert [each.cause for each in assess(MirroringPlan(safety=OFF)).failovers] == [Cause.FORCED]
+    assert [failover.cause for failover in assess(MirroringPlan(safety=OFF)).failovers] == [Cause.FORCED]
     assert assess(MirroringPlan(safety=SafetyMode.NONE)).failovers == ()
 
 
 def test_slow_redo_is_reported() -> None:
     heavy = replace(W1, page_touches=200.0)
-    found = find_topic("Redo", MirroringPlan(workload=heavy))
-    assert found.tone is Tone.BAD
-    assert [each for each in advice(MirroringPlan()) if each.topic == "Redo"] == []
+    advice_item = find_topic("Redo", MirroringPlan(workload=heavy))
+    assert advice_item.tone is Tone.BAD
+    assert [item for item in advice(MirroringPlan()) if item.topic == "Redo"] == []
 
 
 def test_compression_is_suggested_for_a_limiting_link_and_a_capable_version() -> None:
     def topics(plan: MirroringPlan) -> dict[str, str]:
-        return {each.topic: each.text for each in advice(plan)}
+        return {item.topic: item.text for item in advice(plan)}
 
     assert "Compression" not in topics(MirroringPlan())
     assert "2008" in topics(MirroringPlan(bandwidth_mbps=2.0))["Compression"]

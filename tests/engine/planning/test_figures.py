@@ -16,8 +16,8 @@ def figures() -> dict[str, Figure]:
 
 
 def line(figure: Figure, panel: int, name: str) -> FigureLine:
-    (found,) = [each for each in figure.panels[panel].lines if each.name == name]
-    return found
+    (curve,) = [line for line in figure.panels[panel].lines if line.name == name]
+    return curve
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -26,11 +26,11 @@ def test_every_figure_has_curves_of_finite_numbers(name: str, figures: dict[str,
     assert figure.title
     assert figure.conclusion
     for panel in figure.panels:
-        for each in panel.lines:
-            assert len(each.x) == len(each.y) > 0
-            assert all(math.isfinite(value) for value in (*each.x, *each.y))
+        for line in panel.lines:
+            assert len(line.x) == len(line.y) > 0
+            assert all(math.isfinite(value) for value in (*line.x, *line.y))
         if figure.categories:
-            assert {x for each in panel.lines for x in each.x} == set(range(len(figure.categories)))
+            assert {x for line in panel.lines for x in line.x} == set(range(len(figure.categories)))
 
 
 def test_measured_points_are_on_the_model_curves(figures: dict[str, Figure]) -> None:
@@ -38,10 +38,10 @@ def test_measured_points_are_on_the_model_curves(figures: dict[str, Figure]) -> 
     for figure in figures.values():
         for panel in figure.panels:
             ours = panel.lines[0]
-            for each in panel.lines:
-                if each.measured and figure.logarithmic_x:
-                    found = np.interp(np.log(each.x), np.log(ours.x), ours.y)
-                    assert found[0] == pytest.approx(each.y[0], rel=0.11), figure.title
+            for line in panel.lines:
+                if line.measured and figure.logarithmic_x:
+                    interpolated = np.interp(np.log(line.x), np.log(ours.x), ours.y)
+                    assert interpolated[0] == pytest.approx(line.y[0], rel=0.11), figure.title
                     compared += 1
     assert compared >= 12
 
@@ -49,7 +49,7 @@ def test_measured_points_are_on_the_model_curves(figures: dict[str, Figure]) -> 
 def test_a_rebuild_fills_queues_and_the_redo_queue_drains_last(figures: dict[str, Figure]) -> None:
     figure = figures["Figure 3"]
     send, redo = line(figure, 0, "send queue"), line(figure, 0, "redo queue")
-    (point,) = [each for each in figure.panels[0].lines if each.measured]
+    (point,) = [line for line in figure.panels[0].lines if line.measured]
     empty = next(x for x, y in zip(send.x, send.y, strict=True) if x > point.x[0] - 10.0 and y < 1000.0)
     assert empty == pytest.approx(point.x[0], rel=0.03)
     assert redo.x[-1] > send.x[int(np.argmax(send.y))] + 5.0
@@ -57,11 +57,13 @@ def test_a_rebuild_fills_queues_and_the_redo_queue_drains_last(figures: dict[str
 
 
 def test_small_batches_are_slowed_most_in_full(figures: dict[str, Figure]) -> None:
-    full, none = (line(figures["Figure 4"], 0, name).y for name in ("safety FULL", "no mirroring"))
-    penalty = np.array(full) / np.array(none)
+    full_curve, none_curve = (
+        line(figures["Figure 4"], 0, name).y for name in ("safety FULL", "no mirroring")
+    )
+    penalty = np.array(full_curve) / np.array(none_curve)
     assert penalty[0] > 3.0
     assert np.all(np.diff(penalty) < 0.01)
-    assert np.all(np.diff(full) <= 0.0)
+    assert np.all(np.diff(full_curve) <= 0.0)
 
 
 def test_full_slows_a_clustered_index_and_hardly_a_nonclustered_one(figures: dict[str, Figure]) -> None:
@@ -90,6 +92,6 @@ def test_compression_helps_most_where_bandwidth_is_low(figures: dict[str, Figure
 
 
 def test_encryption_hardly_changes_throughput(figures: dict[str, Figure]) -> None:
-    for each in figures["Figure 7"].panels[0].lines:
-        plain, secret = each.y
-        assert plain <= secret < plain * 1.01
+    for line in figures["Figure 7"].panels[0].lines:
+        plain_tps, secret = line.y
+        assert plain_tps <= secret < plain_tps * 1.01

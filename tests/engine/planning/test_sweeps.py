@@ -37,16 +37,16 @@ def test_a_point_equals_a_single_run_of_the_flow_model(workload: Workload, mode:
     for rtt_ms, point in zip(curve.x, curve.points, strict=True):
         flow = build_flow(workload, mode, rtt_ms=rtt_ms)
         before = positions(flow)
-        alone = means(flow, 60)
-        at = positions(flow)
-        grown = (at.flushed_kb - at.sent_kb) - (before.flushed_kb - before.sent_kb)
+        single_rates = means(flow, 60)
+        log_positions = positions(flow)
+        grown = (log_positions.flushed_kb - log_positions.sent_kb) - (before.flushed_kb - before.sent_kb)
         business = workload.transactions_per_business_transaction
-        assert point.transactions_per_s == pytest.approx(alone.transactions_per_s, rel=2e-3)
-        assert point.response_s == pytest.approx(alone.response_s * business, rel=5e-3)
-        assert point.sent_kb_per_s == pytest.approx(alone.sent_kb_per_s, rel=2e-3)
+        assert point.transactions_per_s == pytest.approx(single_rates.transactions_per_s, rel=2e-3)
+        assert point.response_s == pytest.approx(single_rates.response_s * business, rel=5e-3)
+        assert point.sent_kb_per_s == pytest.approx(single_rates.sent_kb_per_s, rel=2e-3)
         assert point.send_queue_growth_kb_per_s == pytest.approx(grown / 60, rel=5e-3, abs=1.0)
-        assert point.principal_cpu_percent == pytest.approx(alone.cpu_percent, rel=0.02)
-        assert point.mirror_cpu_percent == pytest.approx(alone.mirror_cpu_percent, rel=0.02)
+        assert point.principal_cpu_percent == pytest.approx(single_rates.cpu_percent, rel=0.02)
+        assert point.mirror_cpu_percent == pytest.approx(single_rates.mirror_cpu_percent, rel=0.02)
 
 
 def column(curve: Sweep, name: str) -> list[float]:
@@ -54,12 +54,12 @@ def column(curve: Sweep, name: str) -> list[float]:
 
 
 def test_workload1_in_full_tolerates_20_ms_and_slows_beyond() -> None:
-    near, at20, at100, at200 = column(
+    near_tps, at20, at100, at200 = column(
         sweep_rtt(MirroringPlan(safety=FULL), (0.2, 20.0, 100.0, 200.0)), "transactions_per_s"
     )
-    assert at20 > 0.99 * near
-    assert at100 < 0.9 * near
-    assert at200 < 0.5 * near
+    assert at20 > 0.99 * near_tps
+    assert at100 < 0.9 * near_tps
+    assert at200 < 0.5 * near_tps
 
 
 def test_workload2_in_full_slows_with_every_millisecond() -> None:
@@ -82,15 +82,15 @@ def test_with_off_no_commit_waits_but_the_send_queue_grows(
 
 
 def test_workload1_needs_more_bandwidth_than_it_writes_log() -> None:
-    full = sweep_bandwidth(MirroringPlan(safety=FULL), (1000.0, 10.0, 5.0, 1.0))
-    tps = column(full, "transactions_per_s")
+    full_sweep = sweep_bandwidth(MirroringPlan(safety=FULL), (1000.0, 10.0, 5.0, 1.0))
+    tps = column(full_sweep, "transactions_per_s")
     assert tps[1] > 0.995 * tps[0]
     assert tps[2] < 0.85 * tps[0]
     assert tps[3] < 0.2 * tps[0]
-    assert full.points[3].link_use_percent == pytest.approx(100.0, abs=0.5)
-    off = sweep_bandwidth(MirroringPlan(safety=OFF), (1000.0, 10.0, 1.0, 0.056))
-    assert np.ptp(off.column("transactions_per_s")) < 0.05
-    assert off.column("send_queue_growth_kb_per_s")[2] == pytest.approx(604, rel=0.01)
+    assert full_sweep.points[3].link_use_percent == pytest.approx(100.0, abs=0.5)
+    off_sweep = sweep_bandwidth(MirroringPlan(safety=OFF), (1000.0, 10.0, 1.0, 0.056))
+    assert np.ptp(off_sweep.column("transactions_per_s")) < 0.05
+    assert off_sweep.column("send_queue_growth_kb_per_s")[2] == pytest.approx(604, rel=0.01)
 
 
 def test_compression_carries_more_over_a_thin_link_from_2008_on() -> None:
@@ -127,31 +127,33 @@ def test_twenty_points_take_far_less_than_a_second() -> None:
 
 def test_rows_are_independent_and_repeatable() -> None:
     setups = tuple(pair_of(MirroringPlan(workload=W2, rtt_ms=rtt)) for rtt in (0.2, 3.0, 150.0))
-    together, again = steady(setups), steady(setups)
-    assert together is again
-    for setup, found in zip(setups, together, strict=True):
-        (alone,) = steady((setup,))
-        assert [getattr(found, name) for name in COLUMNS] == pytest.approx(
-            [getattr(alone, name) for name in COLUMNS], rel=3e-3, abs=0.1
+    first_rates, second_rates = steady(setups), steady(setups)
+    assert first_rates is second_rates
+    for setup, rates in zip(setups, first_rates, strict=True):
+        (single_rates,) = steady((setup,))
+        assert [getattr(rates, name) for name in COLUMNS] == pytest.approx(
+            [getattr(single_rates, name) for name in COLUMNS], rel=3e-3, abs=0.1
         )
 
 
 def test_the_limit_of_full_is_located_precisely() -> None:
     plan = MirroringPlan(workload=W2)
-    (near,) = sweep_rtt(plan, (0.2,)).points
+    (near_point,) = sweep_rtt(plan, (0.2,)).points
 
-    found = find_last_acceptable(
+    limit_ms = find_last_acceptable(
         plan,
         "rtt_ms",
         np.geomspace(0.1, 200.0, 12).tolist(),
         FULL,
-        lambda at: at.transactions_per_s > 0.5 * near.transactions_per_s,
+        lambda point: point.transactions_per_s > 0.5 * near_point.transactions_per_s,
     )
-    assert found is not None
-    half, less = sweep_rtt(plan, (found, found * 1.15)).points
-    assert half.transactions_per_s > 0.5 * near.transactions_per_s > less.transactions_per_s
-    assert find_last_acceptable(plan, "rtt_ms", (1.0, 2.0), FULL, lambda at: False) is None
-    assert find_last_acceptable(plan, "rtt_ms", (1.0, 2.0), FULL, lambda at: True) == 2.0
+    assert limit_ms is not None
+    half_point, lower_point = sweep_rtt(plan, (limit_ms, limit_ms * 1.15)).points
+    assert (
+        half_point.transactions_per_s > 0.5 * near_point.transactions_per_s > lower_point.transactions_per_s
+    )
+    assert find_last_acceptable(plan, "rtt_ms", (1.0, 2.0), FULL, lambda point: False) is None
+    assert find_last_acceptable(plan, "rtt_ms", (1.0, 2.0), FULL, lambda point: True) == 2.0
 
 
 @pytest.mark.parametrize(
@@ -162,10 +164,10 @@ def test_kinds_of_network_are_named(rtt_ms: float, kind: str) -> None:
 
 
 def test_statements_belong_to_one_curve() -> None:
-    assert [each.figure for each in statements_about(W1, FULL, "rtt_ms")] == ["Figure 8"]
-    own = build_custom_workload(10, 0.0, 1.0, 20.0)
-    assert statements_about(own, FULL, "rtt_ms") == []
-    assert {each.workload for each in STATEMENTS} == {W1.name, W2.name}
+    assert [statement.figure for statement in statements_about(W1, FULL, "rtt_ms")] == ["Figure 8"]
+    custom_workload = build_custom_workload(10, 0.0, 1.0, 20.0)
+    assert statements_about(custom_workload, FULL, "rtt_ms") == []
+    assert {statement.workload for statement in STATEMENTS} == {W1.name, W2.name}
 
 
 @pytest.mark.parametrize(
@@ -176,9 +178,9 @@ def test_custom_figures_give_the_requested_rate(
     connections: float, think_s: float, log_kb: float, tps: float
 ) -> None:
     workload = build_custom_workload(connections, think_s, log_kb, tps)
-    (found,) = steady((pair_of(MirroringPlan(workload=workload), NONE),))
-    assert found.transactions_per_s == pytest.approx(tps, rel=2e-3)
-    assert found.log_kb_per_s == pytest.approx(tps * log_kb, rel=2e-3)
+    (rates,) = steady((pair_of(MirroringPlan(workload=workload), NONE),))
+    assert rates.transactions_per_s == pytest.approx(tps, rel=2e-3)
+    assert rates.log_kb_per_s == pytest.approx(tps * log_kb, rel=2e-3)
 
 
 def test_impossible_custom_figures_are_refused_with_the_maximum() -> None:

@@ -51,12 +51,12 @@ def test_an_application_without_its_login_is_refused_until_the_sid_matches() -> 
     app_with_login(world)
     fail_over(world)
     assert world.clients["APP"].connected_to is None
-    said = [
+    log_events = [
         e
         for e in wait(world, 20.0)
         if e.kind == "errorlog" and e.server == M and read_field(e, "number") == 18456
     ]
-    assert said, "SERVER_B says in its ERRORLOG that the login failed"
+    assert log_events, "SERVER_B says in its ERRORLOG that the login failed"
     accounts.create_login(world, M, "app", password="Secret#1")
     events = wait(world, 20.0)
     assert world.clients["APP"].connected_to is None, "the login has another SID than the user"
@@ -130,9 +130,9 @@ def test_master_keys_and_certificates_are_created() -> None:
     assert refusal(accounts.create_certificate, world, M, "again", file="D:\\c.cer") == 15232
     accounts.drop_certificate(world, M, "theirs")
     accounts.create_certificate(world, M, "whole", file="D:\\c.cer", private_key_file="D:\\c.pvk")
-    whole = security.certificate_of(world.instances[M], "whole")
-    assert whole is not None
-    assert whole.has_private_key
+    certificate = security.certificate_of(world.instances[M], "whole")
+    assert certificate is not None
+    assert certificate.has_private_key
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_certificate_dates_are_checked(dates: dict[str, str], days: tuple[float,
     world = lab()
     accounts.create_master_key(world, P)
     accounts.create_certificate(world, P, "c", **dates)
-    found = security.certificate_of(world.instances[P], "c")
-    assert found is not None
-    assert (found.valid_from_tick / 8_640_000, found.expires_tick / 8_640_000) == days
+    certificate = security.certificate_of(world.instances[P], "c")
+    assert certificate is not None
+    assert (certificate.valid_from_tick / 8_640_000, certificate.expires_tick / 8_640_000) == days
     assert refusal(accounts.create_certificate, world, P, "d", expiry_date="soon") == 241

@@ -67,7 +67,7 @@ def test_log_backups_form_a_chain_without_gaps_or_overlap() -> None:
         wait(world, 10.0)
         take_log_backup(world)
     chain = sets(world, TRN)
-    assert [one.kind for one in chain] == ["LOG"] * 3, "appended to one file"
+    assert [backup_set.kind for backup_set in chain] == ["LOG"] * 3, "appended to one file"
     assert all(a.last_kb == b.first_kb < b.last_kb for a, b in itertools.pairwise(chain))
     take_log_backup(world, init=True)
     assert len(sets(world, TRN)) == 1, "WITH INIT overwrites"
@@ -79,8 +79,8 @@ def test_copy_only_does_not_affect_the_chain() -> None:
     before = world.copies[PRINCIPAL]
     take_full_backup(world, path="D:\\extra.bak", copy_only=True)
     take_log_backup(world, path="D:\\extra.trn", copy_only=True)
-    after = world.copies[PRINCIPAL]
-    assert (after.full_backup_id, after.last_log_backup_kb) == (
+    copy_after = world.copies[PRINCIPAL]
+    assert (copy_after.full_backup_id, copy_after.last_log_backup_kb) == (
         before.full_backup_id,
         before.last_log_backup_kb,
     )
@@ -98,9 +98,9 @@ def test_log_backups_are_restored_in_sequence() -> None:
     with pytest.raises(SqlError) as gap:
         restore.restore_log(world, M, DB, "D:\\2.trn", recovery=False)
     assert (gap.value.number, gap.value.also) == (4305, (3013,))
-    one = restore_log(world, "D:\\1.trn")
+    outcome = restore_log(world, "D:\\1.trn")
     two = restore_log(world, "D:\\2.trn")
-    assert one.end_of_log_kb < two.end_of_log_kb == sets(world, "D:\\2.trn")[0].last_kb
+    assert outcome.end_of_log_kb < two.end_of_log_kb == sets(world, "D:\\2.trn")[0].last_kb
     assert refusal(restore.restore_log, world, M, DB, "D:\\1.trn") == 4326
     finish(world, M, restore.restore_log(world, M, DB, "D:\\2.trn"))
     assert world.copies[MIRROR].db_state is DbState.ONLINE
@@ -364,12 +364,14 @@ def test_the_mirror_knows_the_last_log_backup_after_the_takeover() -> None:
     world = lab()
     wait(world, 30.0)
     take_log_backup(world)
-    taken = world.copies[PRINCIPAL].last_log_backup_kb
+    log_backup_kb = world.copies[PRINCIPAL].last_log_backup_kb
     wait(world, 5.0)
     do(world, f"power-off {P}")
-    assert world.copies[MIRROR].last_log_backup_kb == taken
+    assert world.copies[MIRROR].last_log_backup_kb == log_backup_kb
     take_log_backup(world, M, "D:\\next.trn")
-    assert sets(world, "D:\\next.trn", M)[0].first_kb == taken, "the chain goes on on the other server"
+    assert sets(world, "D:\\next.trn", M)[0].first_kb == log_backup_kb, (
+        "the chain goes on on the other server"
+    )
 
 
 # --- lineage ---------------------------------------------------------------------------------------
@@ -391,13 +393,13 @@ def test_two_logs_agree_up_to_the_first_fork(trunk: list[float], a: list[float],
     fork = end + 50.0
 
     def grow(steps: list[float]) -> lineage.Lineage:
-        mine, at = path, fork
+        branch_path, point = path, fork
         for step in steps:
-            mine = lineage.branch(world, mine, at)
-            at += step
-        return mine
+            branch_path = lineage.branch(world, branch_path, point)
+            point += step
+        return branch_path
 
-    mine, theirs = grow(a), grow(b)
-    common = lineage.common_kb(mine, theirs)
-    assert common == lineage.common_kb(theirs, mine)
+    branched_path, theirs = grow(a), grow(b)
+    common = lineage.common_kb(branched_path, theirs)
+    assert common == lineage.common_kb(theirs, branched_path)
     assert common == (fork if a or b else float("inf"))

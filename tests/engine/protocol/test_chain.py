@@ -24,22 +24,22 @@ def server_that_serves(world: World) -> str | None:
 
 def act(world: World, action: str) -> None:
     """Apply the action if the servers allow it."""
-    where = server_that_serves(world)
-    other = M if where == P else P
+    server = server_that_serves(world)
+    partner = M if server == P else P
     try:
         if action == "power":
-            do(world, f"power-off {where or P}", then_s=40.0)
-            do(world, f"power-on {where or P}", then_s=120.0)
+            do(world, f"power-off {server or P}", then_s=40.0)
+            do(world, f"power-on {server or P}", then_s=120.0)
         elif action == "force":
             do(world, f"cut {P} {M}", then_s=20.0)
             do(
                 world,
-                f"sql {other} ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS",
+                f"sql {partner} ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS",
                 then_s=30.0,
             )
             do(world, f"mend {P} {M}", then_s=20.0)
-        elif where is not None:
-            _apply_action(world, where, action)
+        elif server is not None:
+            _apply_action(world, server, action)
     except SqlError:
         pass  # a refused statement must keep the invariants, too
     wait(world, 25.0)
@@ -70,16 +70,16 @@ def check(world: World) -> None:
         assert copy.log_start_kb <= streams.end_of_log_kb(world, copy) + 1e-6
     chain = sorted(
         (
-            one
+            item
             for place in world.files
-            for one in restore.list_backup_sets(world, *place)
-            if one.kind == backup.LOG
+            for item in restore.list_backup_sets(world, *place)
+            if item.kind == backup.LOG
         ),
-        key=lambda one: one.id,
+        key=lambda item: item.id,
     )
-    for one, following in pairwise(chain):
-        assert one.first_kb <= one.last_kb
-        assert following.first_kb <= one.last_kb + 1e-6, "a gap: log that is in no backup"
+    for backup_set, following in pairwise(chain):
+        assert backup_set.first_kb <= backup_set.last_kb
+        assert following.first_kb <= backup_set.last_kb + 1e-6, "a gap: log that is in no backup"
 
 
 @given(actions=st.lists(st.sampled_from(ACTIONS), min_size=3, max_size=8), witness=st.booleans())
@@ -110,17 +110,17 @@ def test_all_backups_of_two_servers_restore_a_database_in_sequence() -> None:
     finish(world, P, backup.backup_database(world, P, DB, "D:\\full.bak"))
     for action in ("log", "failover", "log", "wait", "log", "power", "log"):
         act(world, action)
-    where = server_that_serves(world)
-    assert where is not None
+    server_now = server_that_serves(world)
+    assert server_now is not None
     do(world, *(f"copy-file {a} {b} D:\\log.bak" for a, b in ((P, "SERVER_W"),)), then_s=10.0)
-    finish(world, P, commands.partner_off(world, where, DB))
+    finish(world, P, commands.partner_off(world, server_now, DB))
     wait(world, 5.0)
     target = "SERVER_W"
     do(world, f"copy-file {P} {target} D:\\full.bak", then_s=10.0)
     finish(world, target, restore.restore_database(world, target, DB, "D:\\full.bak", recovery=False))
     chain = sorted(
-        ((one.id, server, place) for server, path in world.files if path == "D:\\log.bak" and server != target
-         for place, one in enumerate(restore.list_backup_sets(world, server, path), start=1))
+        ((backup_set.id, server, place) for server, path in world.files if path == "D:\\log.bak" and server != target
+         for place, backup_set in enumerate(restore.list_backup_sets(world, server, path), start=1))
     )  # fmt: skip
     assert {server for _, server, _ in chain} == {P, M}, "both servers have taken log backups"
     for _, server, place in chain:

@@ -65,8 +65,8 @@ def test_copying_a_file_takes_as_long_as_the_link_needs() -> None:
     size_kb = world.files[P, FULL].size_kb
     world.links[P, M] = world.links[M, P] = Link(bandwidth_mbps=100.0)
     events = do(world, f"copy-file {P} {M} d:\\backup\\sales.BAK", then_s=200.0)
-    begun, done = [event for event in events if event.kind == "chore"]
-    assert (done.t_s - begun.t_s) == pytest.approx(size_kb * 1024 * 8 / 100e6 / 0.949, rel=0.001)
+    begin_event, end_event = [event for event in events if event.kind == "chore"]
+    assert (end_event.t_s - begin_event.t_s) == pytest.approx(size_kb * 1024 * 8 / 100e6 / 0.949, rel=0.001)
     assert world.files[M, FULL] == world.files[P, FULL]
 
 
@@ -178,9 +178,9 @@ FAULTS = {
 
 
 def test_every_fault_of_this_kind_is_tested() -> None:
-    here = {line.split()[0] for pair in FAULTS.items() for line in pair}
+    tested_verbs = {line.split()[0] for pair in FAULTS.items() for line in pair}
     surroundings = (*verbs.network.VERBS, *verbs.jobs.VERBS)
-    assert {verb.name for verb in surroundings if verb.in_ledger} <= here
+    assert {verb.name for verb in surroundings if verb.in_ledger} <= tested_verbs
 
 
 @pytest.mark.parametrize("line", FAULTS)
@@ -193,15 +193,15 @@ def test_the_reverse_restores_the_state_before(line: str, by_ledger: bool) -> No
     do(world, line, then_s=10.0)
     (fault,) = world.faults
     assert fault.reverted_tick is None
-    now = world.copies[PRINCIPAL]
+    copy_now = world.copies[PRINCIPAL]
     changed = world.instances != instances or world.computers != computers
-    assert changed or now.bad_pages or now.active_from_kb
+    assert changed or copy_now.bad_pages or copy_now.active_from_kb
     do(world, "revert-all" if by_ledger else FAULTS[line], then_s=60.0)
     (fault,) = world.faults
     assert fault.reverted_tick is not None
     assert (world.computers, world.instances) == (computers, instances)
-    now = world.copies[PRINCIPAL]
-    assert (now.bad_pages, now.active_from_kb) == (copy.bad_pages, copy.active_from_kb)
+    copy_now = world.copies[PRINCIPAL]
+    assert (copy_now.bad_pages, copy_now.active_from_kb) == (copy.bad_pages, copy.active_from_kb)
     assert world.copies[PRINCIPAL].mirroring.state is SYNCHRONIZED
 
 

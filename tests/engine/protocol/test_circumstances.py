@@ -14,8 +14,10 @@ from tests.events import read_field
 
 def ask(world: World, server: str, sql: str) -> list[list[object]]:
     """Return the rows of the last result set."""
-    done = [event for event in do(world, f"sql {server} {sql}", then_s=0.0) if event.kind == "sql_done"]
-    return read_field(done[-1], "results")[-1]["rows"]
+    done_events = [
+        event for event in do(world, f"sql {server} {sql}", then_s=0.0) if event.kind == "sql_done"
+    ]
+    return read_field(done_events[-1], "results")[-1]["rows"]
 
 
 def counter(world: World, server: str, name: str) -> int:
@@ -51,12 +53,12 @@ def test_an_open_transaction_holds_the_log_until_it_ends() -> None:
 
 def test_the_log_flush_counter_never_decreases() -> None:
     world = lab()
-    seen = []
+    flush_rates = []
     for line in ("note calm", f"workload {DB} Workload2", f"workload {DB} none", f"workload {DB} Workload1"):
         do(world, line, then_s=20.0)
-        seen.append(counter(world, P, "Log Flushes/sec"))
-    assert seen == sorted(seen)
-    assert seen[0] > 1_000
+        flush_rates.append(counter(world, P, "Log Flushes/sec"))
+    assert flush_rates == sorted(flush_rates)
+    assert flush_rates[0] > 1_000
 
 
 def test_few_worker_threads_show_as_threadpool_waits() -> None:
@@ -68,9 +70,9 @@ def test_few_worker_threads_show_as_threadpool_waits() -> None:
     do(world, f"sql {P} EXEC sp_configure 'max worker threads', 128; RECONFIGURE", then_s=0.1)
     do(world, f"workload {DB} Workload1 scale=20", then_s=30.0)
     assert before == 0
-    after = ask(world, P, waits)[0][0]
-    assert isinstance(after, int)
-    assert after > 1_000
+    wait_after = ask(world, P, waits)[0][0]
+    assert isinstance(wait_after, int)
+    assert wait_after > 1_000
 
 
 def test_fill_log_takes_effect_and_ends_with_free_space() -> None:
@@ -101,6 +103,6 @@ def test_session_ids_of_applications_end_at_the_documented_maximum() -> None:
     )
     world = build_world(load_scenario(busy, "busy.toml"), 1)
     assert connections.count(world, P) > 32_767
-    assert max(one.spid for one in connections.list_connections(world, P)) == 32_767
+    assert max(connection.spid for connection in connections.list_connections(world, P)) == 32_767
     assert not connections.kill(world, P, 32_768)
     assert connections.kill(world, P, 32_767)

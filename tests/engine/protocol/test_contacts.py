@@ -40,11 +40,11 @@ ACTS = {
 
 def _find_expected_wait(world: World, guid: int, me: str, peer: str) -> str:
     """Return the event for which this end of a connection would wait if it were the only one."""
-    between = network.NetworkPath(world, me, peer)
+    path = network.NetworkPath(world, me, peer)
     if world.contacts[guid, me, peer].connected:
-        heard = network.perceive_link_state(world, guid, me, peer, between)
-        return "" if heard == "ok" else heard
-    return "reconnect" if network.can_connect(world, guid, me, peer, between) else ""
+        link_state = network.perceive_link_state(world, guid, me, peer, path)
+        return "" if link_state == "ok" else link_state
+    return "reconnect" if network.can_connect(world, guid, me, peer, path) else ""
 
 
 @pytest.mark.parametrize(("kind", "seed"), [(kind, seed) for kind in ACTS for seed in range(4)])
@@ -56,11 +56,13 @@ def test_contacts_stay_consistent_after_random_actions(kind: str, seed: int) -> 
             do(world, lines[chance.integer(0, len(lines) - 1)], then_s=chance.uniform(0.0, 15.0))
         except InputError:
             continue
-        found = {key: contact for guid in world.contact_keys for key, contact in world.contacts_of(guid)}
-        assert found == world.contacts
+        contacts_found = {
+            key: contact for guid in world.contact_keys for key, contact in world.contacts_of(guid)
+        }
+        assert contacts_found == world.contacts
         for guid in world.groups:
-            there = [key for key in world.contacts if key[0] == guid]
-            assert [key for key, _ in world.contacts_of(guid)] == there
+            contact_keys = [key for key in world.contacts if key[0] == guid]
+            assert [key for key, _ in world.contacts_of(guid)] == contact_keys
         network.reassess(world)
         for (guid, me, peer), contact in world.contacts.items():
             if world.instances[me].answering:

@@ -25,8 +25,10 @@ def numbers(events: list[Event], server: str) -> list[tuple[int, int]]:
 
 def run_sql(world: World, server: str, sql: str, then_s: float = 1.0) -> list[int]:
     """Return the message numbers of a batch."""
-    done = [event for event in do(world, f"sql {server} {sql}", then_s=then_s) if event.kind == "sql_done"]
-    return [message["number"] for message in read_field(done[-1], "messages")]
+    done_events = [
+        event for event in do(world, f"sql {server} {sql}", then_s=then_s) if event.kind == "sql_done"
+    ]
+    return [message["number"] for message in read_field(done_events[-1], "messages")]
 
 
 @pytest.mark.parametrize("line", [f"fail-volume {P} L", f"fail-disk {P} {DB}"])
@@ -35,9 +37,9 @@ def test_a_lost_log_disk_is_logged_locally_and_causes_a_failover(line: str) -> N
     world = lab()
     do(world, f"sql {P} USE {DB}\n    BEGIN TRAN\n    WAITFOR DELAY '00:01'", then_s=2.0)
     events = do(world, line)
-    found = numbers(events, P)
-    assert found[:4] == [(17053, 1), (0, 0), (9001, 4), (3422, 1)]
-    assert [number for number, _ in found[4:6]] == [17137, 17207]
+    numbers_found = numbers(events, P)
+    assert numbers_found[:4] == [(17053, 1), (0, 0), (9001, 4), (3422, 1)]
+    assert [number for number, _ in numbers_found[4:6]] == [17137, 17207]
     waiting = next(event for event in events if event.kind == "sql_done")
     assert [message["number"] for message in read_field(waiting, "messages")] == [9001]
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
@@ -55,8 +57,8 @@ def test_a_lost_data_disk_does_not_affect_the_session_but_stops_clients() -> Non
     events = do(world, f"fail-volume {P} D", then_s=70.0)
     # the second error follows at the next checkpoint
     assert numbers(events, P) == [(823, 2), (823, 3), (5901, 1)]
-    told = [event for event in events if event.kind == "client"]
-    assert [read_field(event, "number") for event in told] == [823]
+    client_events = [event for event in events if event.kind == "client"]
+    assert [read_field(event, "number") for event in client_events] == [823]
     assert world.copies[PRINCIPAL].mirroring.role is Role.PRINCIPAL
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
     assert not world.availability[DB].serving
@@ -86,8 +88,8 @@ def test_after_a_lost_data_disk_manual_failover_works_and_suspends_the_session()
 def test_a_lost_data_disk_is_noticed_at_the_next_database_start() -> None:
     world = lab(witness=False)
     events = do(world, f"fail-volume {P} D", f"restart-service {P}", then_s=40.0)
-    found = [number for number, _ in numbers(events, P)]
-    assert found[found.index(17204) - 1 :][:3] == [17137, 17204, 5120]
+    numbers_found = [number for number, _ in numbers(events, P)]
+    assert numbers_found[numbers_found.index(17204) - 1 :][:3] == [17137, 17204, 5120]
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
     assert world.copies[MIRROR].mirroring.state is MirrorState.DISCONNECTED
     do(world, f"mend-volume {P} D")
@@ -149,10 +151,10 @@ def test_a_copy_opens_when_all_its_volumes_return() -> None:
 def test_a_lost_drive_is_not_listed_as_fixed() -> None:
     world = lab()
     do(world, f"add-drive {P} E size_gb=1", f"add-drive {P} F size_gb=2", f"fail-volume {P} E")
-    done = [
+    done_events = [
         event for event in do(world, f"sql {P} EXEC xp_fixeddrives", then_s=0.5) if event.kind == "sql_done"
     ]
-    assert [row[0] for row in read_field(done[0], "results")[0]["rows"]] == ["C", "D", "F", "L"]
+    assert [row[0] for row in read_field(done_events[0], "results")[0]["rows"]] == ["C", "D", "F", "L"]
 
 
 def test_invalid_drive_changes_are_refused_with_a_message() -> None:

@@ -34,10 +34,10 @@ def world_of(driver: str, has_partner: bool = True, command_timeout_s: float | N
 
 def back_s(world: World, fault: str, within_s: float = 60.0) -> float | None:
     """Return the seconds from *fault* until the application is connected to the other server; None if it is not."""
-    begun = world.tick
+    start_tick = world.tick
     for event in do(world, fault, then_s=within_s):
         if event.kind == "client" and read_field(event, "what") == "connected" and event.server == M:
-            return (event.tick - begun) / 100
+            return (event.tick - start_tick) / 100
     return None
 
 
@@ -64,20 +64,20 @@ STOPPED = [
 @pytest.mark.parametrize(("driver", "has_partner", "measured"), STOPPED)
 def test_drivers_handle_a_stopped_service(driver: str, has_partner: bool, measured: float | None) -> None:
     world = world_of(driver, has_partner)
-    begun = world.tick
-    found = back_s(world, f"stop-service {P}")
+    start_tick = world.tick
+    delay_s = back_s(world, f"stop-service {P}")
     if measured is None:
-        assert found is None
+        assert delay_s is None
         return
-    assert found is not None
+    assert delay_s is not None
     online = world.failovers[-1].online_tick
     assert online is not None
-    open_s = (online - begun) / 100
-    behind_s = found - open_s
+    open_s = (online - start_tick) / 100
+    behind_s = delay_s - open_s
     if (
         driver == "jdbc" and has_partner
     ):  # the driver sleeps ten seconds before it tries the partner, which is then online
-        assert 10.0 <= found < 11.5
+        assert 10.0 <= delay_s < 11.5
     else:
         assert 0.0 <= behind_s < 1.6
 
@@ -110,11 +110,11 @@ def test_each_profile_matches_its_measurement_and_names_the_version() -> None:
 def test_drivers_handle_a_computer_without_power(
     driver: str, has_partner: bool, timeout_s: float, measured: float | None
 ) -> None:
-    found = back_s(world_of(driver, has_partner, timeout_s), f"power-off {P}")
+    delay_s = back_s(world_of(driver, has_partner, timeout_s), f"power-off {P}")
     if measured is None:
-        assert found is None
+        assert delay_s is None
     else:
-        assert found == pytest.approx(measured, abs=2.0)
+        assert delay_s == pytest.approx(measured, abs=2.0)
 
 
 def test_the_default_command_timeout_is_the_drivers() -> None:
@@ -124,9 +124,9 @@ def test_the_default_command_timeout_is_the_drivers() -> None:
 def test_without_a_timeout_tcp_gives_up_after_fifteen_minutes() -> None:
     world = world_of("odbc-18")
     assert back_s(world, f"power-off {P}", within_s=900.0) is None
-    found = back_s(world, "note still waiting", within_s=60.0)
-    assert found is not None
-    assert 900.0 + found == pytest.approx(LINUX_TCP_S, abs=5.0)
+    delay_s = back_s(world, "note still waiting", within_s=60.0)
+    assert delay_s is not None
+    assert 900.0 + delay_s == pytest.approx(LINUX_TCP_S, abs=5.0)
 
 
 def test_an_application_without_retry_stays_disconnected() -> None:
@@ -149,9 +149,9 @@ def test_settings_of_an_application_are_changed_by_keyword() -> None:
     app = world.clients["APP"]
     assert (app.connected_to, app.failover_partner, app.command_timeout_s) == (M, "NOWHERE", 7.0)
     assert not app.reconnects
-    for wrong in ("Color=red", "Retry=perhaps", "Command Timeout=soon"):
+    for bad_option in ("Color=red", "Retry=perhaps", "Command Timeout=soon"):
         with pytest.raises(InputError):
-            simulator.apply_input(world, parse_line(f"configure-app APP {wrong}", world.tick))
+            simulator.apply_input(world, parse_line(f"configure-app APP {bad_option}", world.tick))
     assert world.clients["APP"] == app
 
 
@@ -161,5 +161,5 @@ def test_conditions_evaluate_errors_of_an_application() -> None:
     assert command_timeout_s(app) == 15.0
     assert command_timeout_s(replace(app, command_timeout_s=0.0)) == 0.0
     facts: Any = SimpleNamespace(world=world)
-    told = {name: QUANTITIES[name].read(facts, "APP") for name in ("command_timeout_s", "by_listener")}
-    assert told == {"command_timeout_s": 15.0, "by_listener": 0.0}
+    quantities = {name: QUANTITIES[name].read(facts, "APP") for name in ("command_timeout_s", "by_listener")}
+    assert quantities == {"command_timeout_s": 15.0, "by_listener": 0.0}

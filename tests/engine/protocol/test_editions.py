@@ -19,8 +19,10 @@ from tests.events import read_field
 
 
 def run_sql(world: World, server: str, sql: str, then_s: float = 1.0) -> list[tuple[int, str]]:
-    done = [event for event in do(world, f"sql {server} {sql}", then_s=then_s) if event.kind == "sql_done"]
-    return [(message["number"], message["text"]) for message in read_field(done[-1], "messages")]
+    done_events = [
+        event for event in do(world, f"sql {server} {sql}", then_s=then_s) if event.kind == "sql_done"
+    ]
+    return [(message["number"], message["text"]) for message in read_field(done_events[-1], "messages")]
 
 
 def numbers(world: World, server: str, sql: str) -> list[int]:
@@ -75,8 +77,10 @@ def test_backup_compression_depends_on_version_and_edition(version: int, edition
     world = lab()
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
     world.instances[P] = replace(world.instances[P], version=version, edition=edition)
-    told = run_sql(world, P, f"BACKUP DATABASE {DB} TO DISK = 'D:\\x.bak' WITH COMPRESSION", then_s=2_000.0)
-    assert number in [found for found, _ in told]
+    messages = run_sql(
+        world, P, f"BACKUP DATABASE {DB} TO DISK = 'D:\\x.bak' WITH COMPRESSION", then_s=2_000.0
+    )
+    assert number in [number for number, _ in messages]
 
 
 def test_express_has_no_agent() -> None:
@@ -124,8 +128,8 @@ def test_a_scenario_reports_unsupported_editions(a: str, role: str, messages: li
     problems: list[str] = []
     try:
         load_scenario(SCENARIO.format(a=a, role=role), "small.toml")
-    except ScenarioError as found:
-        problems = [str(problem) for problem in found.problems if "edition" in problem.text]
+    except ScenarioError as error:
+        problems = [str(problem) for problem in error.problems if "edition" in problem.text]
     assert len(problems) == len(messages)
     for problem, start in zip(problems, messages, strict=True):
         assert start in problem
@@ -139,8 +143,8 @@ def test_new_databases_inherit_the_recovery_model_of_model(edition: str, recover
     world.update_instance(W, edition=edition)
     do(world, f"sql {W} CREATE DATABASE Small", then_s=0.5)
     sql = "SELECT recovery_model_desc FROM sys.databases WHERE name IN ('model', 'Small')"
-    done = [event for event in do(world, f"sql {W} {sql}", then_s=0.5) if event.kind == "sql_done"]
-    assert read_field(done[0], "results")[0]["rows"] == [[recovery], [recovery]]
+    done_events = [event for event in do(world, f"sql {W} {sql}", then_s=0.5) if event.kind == "sql_done"]
+    assert read_field(done_events[0], "results")[0]["rows"] == [[recovery], [recovery]]
 
 
 @pytest.mark.parametrize(("version", "algorithm"), [(2014, "RC4"), (2016, "AES")])

@@ -18,8 +18,8 @@ def single() -> World:
     """Return the lab of 2014 with its session removed."""
     world = lab()
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
-    for name, there in list(world.instances.items()):
-        world.instances[name] = replace(there, version=2014)
+    for name, instance in list(world.instances.items()):
+        world.instances[name] = replace(instance, version=2014)
     return world
 
 
@@ -37,9 +37,9 @@ def test_a_backup_is_restored_only_with_its_certificate() -> None:
     assert numbers(world, P, f"USE {DB}; {KEY}; USE master") == [33103]
     assert numbers(world, P, f"ALTER DATABASE {DB} SET ENCRYPTION ON") == []
     assert numbers(world, P, f"ALTER DATABASE {DB} SET ENCRYPTION ON") == [33107, 5069]
-    shown = ask(world, P, "SELECT is_encrypted FROM sys.databases WHERE name = 'Sales' "
+    result = ask(world, P, "SELECT is_encrypted FROM sys.databases WHERE name = 'Sales' "
                 "UNION ALL SELECT encryption_state FROM sys.dm_database_encryption_keys")  # fmt: skip
-    assert shown.grids == [[[1], [3]]]
+    assert result.grids == [[[1], [3]]]
     assert numbers(world, P, "DROP CERTIFICATE tde") == [3716]
     assert numbers(world, P, f"BACKUP DATABASE {DB} TO DISK = 'D:\\s.bak'") == [4035, 4035, 3014]
     do(world, f"copy-file {P} {M} D:\\s.bak", then_s=600.0)
@@ -77,14 +77,14 @@ def test_an_encrypted_backup_is_readable_only_with_the_certificate() -> None:
     assert numbers(world, P, f"BACKUP DATABASE {DB} TO DISK = 'D:\\s.bak'") == [4035, 4035, 3014]
     for name in ("plain.bak", "s.trn", "s.bak"):
         do(world, f"copy-file {P} {M} D:\\{name}", then_s=600.0)
-    for what in ("FILELISTONLY", "VERIFYONLY"):
-        assert numbers(world, M, f"RESTORE {what} FROM DISK = 'D:\\s.bak'") == [33111, 3013]
-        assert numbers(world, P, f"RESTORE {what} FROM DISK = 'D:\\s.bak'") in ([], [3262])
+    for command in ("FILELISTONLY", "VERIFYONLY"):
+        assert numbers(world, M, f"RESTORE {command} FROM DISK = 'D:\\s.bak'") == [33111, 3013]
+        assert numbers(world, P, f"RESTORE {command} FROM DISK = 'D:\\s.bak'") in ([], [3262])
     assert numbers(world, M, "RESTORE HEADERONLY FROM DISK = 'D:\\s.bak'") == []
     listed = ask(world, P, "RESTORE FILELISTONLY FROM DISK = 'D:\\s.bak'").grids[0][0]
     assert any(isinstance(value, str) and value.startswith("0x") for value in listed), "TDEThumbprint"
-    plain = f"RESTORE DATABASE {DB} FROM DISK = 'D:\\plain.bak' WITH REPLACE, NORECOVERY"
-    assert numbers(world, M, plain)[-1] == 3014
+    restore_text = f"RESTORE DATABASE {DB} FROM DISK = 'D:\\plain.bak' WITH REPLACE, NORECOVERY"
+    assert numbers(world, M, restore_text)[-1] == 3014
     assert numbers(world, M, f"RESTORE LOG {DB} FROM DISK = 'D:\\s.trn' WITH NORECOVERY") == [33111, 3013]
 
 
@@ -93,11 +93,11 @@ def test_a_mirror_without_the_certificate_suspends_the_session() -> None:
     for server in (P, M):
         world.update_copy((server, DB), log_backup_every_s=0.0)
         world.cancel_calls("log.backup", server)
-    for what, option in (("DATABASE", "REPLACE, "), ("LOG", "")):
-        path = f"D:\\{what}.bak"
-        assert numbers(world, P, f"BACKUP {what} {DB} TO DISK = '{path}'")[-1] == 3014
+    for backup_type, option in (("DATABASE", "REPLACE, "), ("LOG", "")):
+        path = f"D:\\{backup_type}.bak"
+        assert numbers(world, P, f"BACKUP {backup_type} {DB} TO DISK = '{path}'")[-1] == 3014
         do(world, f"copy-file {P} {M} {path}", then_s=600.0 if option else 100.0)
-        restore = f"RESTORE {what} {DB} FROM DISK = '{path}' WITH {option}NORECOVERY"
+        restore = f"RESTORE {backup_type} {DB} FROM DISK = '{path}' WITH {option}NORECOVERY"
         assert numbers(world, M, restore)[-1] == 3014
     assert numbers(world, P, f"{CERTIFICATE}; USE {DB}; {KEY}; ALTER DATABASE {DB} SET ENCRYPTION ON") == []
     assert numbers(world, M, f"ALTER DATABASE {DB} SET PARTNER = 'TCP://{P}:5022'") == []

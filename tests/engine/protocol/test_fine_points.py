@@ -74,8 +74,12 @@ def get_due_tick(outcome: statements.Outcome) -> int:
 
 def test_a_restore_with_recovery_takes_the_recovery_time() -> None:
     ends = {
-        how: get_due_tick(restore.restore_database(with_backup(), M, DB, FULL, ending=how))
-        for how in (RestoreState(recovery=False), RestoreState(), RestoreState(recovery=False, standby=True))
+        ending: get_due_tick(restore.restore_database(with_backup(), M, DB, FULL, ending=ending))
+        for ending in (
+            RestoreState(recovery=False),
+            RestoreState(),
+            RestoreState(recovery=False, standby=True),
+        )
     }
     shortest = ends.pop(RestoreState(recovery=False))
     assert [end - shortest for end in ends.values()] == [round(RECOVER_RESTORED_S * TICKS_PER_S)] * 2
@@ -99,10 +103,10 @@ def test_a_backup_of_a_database_that_disappears_ends_with_3049() -> None:
 
 
 def test_a_backup_of_a_system_database_is_not_simulated() -> None:
-    said = finish(
+    reply = finish(
         build_unmirrored_world(), P, backup.backup_database(build_unmirrored_world(), P, "master", FULL)
     )
-    assert said == [Message(0, 0, 0, 0, "Not simulated: a backup of master is accepted and writes no file.")]
+    assert reply == [Message(0, 0, 0, 0, "Not simulated: a backup of master is accepted and writes no file.")]
 
 
 def test_the_stopat_message_precedes_the_last_line() -> None:
@@ -112,10 +116,10 @@ def test_the_stopat_message_precedes_the_last_line() -> None:
     for path in (FULL, TRN):
         carry(world, path)
     finish(world, M, restore.restore_database(world, M, DB, FULL, recovery=False))
-    late = RestoreState(stop_tick=world.tick + 100_000)
-    said = finish(world, M, restore.restore_log(world, M, DB, TRN, ending=late))
-    assert [line.number for line in said][-2:] == [0, 3014]
-    assert len(said) == len({line.text for line in said}) > 2
+    late_stop = RestoreState(stop_tick=world.tick + 100_000)
+    reply = finish(world, M, restore.restore_log(world, M, DB, TRN, ending=late_stop))
+    assert [line.number for line in reply][-2:] == [0, 3014]
+    assert len(reply) == len({line.text for line in reply}) > 2
 
 
 def test_restoring_a_missing_database_with_recovery_is_3118() -> None:
@@ -180,8 +184,8 @@ def test_a_login_keeps_its_type_and_sa_cannot_be_dropped() -> None:
     world = lab()
     accounts.create_login(world, P, "app", password="Secret#1")
     accounts.create_login(world, P, "CORP\\web", windows=True)
-    here = world.instances[P]
-    assert [require(here.find_login(name)).kind for name in ("app", "CORP\\web")] == [
+    instance = world.instances[P]
+    assert [require(instance.find_login(name)).kind for name in ("app", "CORP\\web")] == [
         "SQL",
         "WINDOWS",
     ]
@@ -204,8 +208,8 @@ def test_a_certificate_without_a_subject_uses_its_name() -> None:
     accounts.create_master_key(world, P)
     for name, subject in (("plain", None), ("named", "mirroring")):
         accounts.create_certificate(world, P, name, subject=subject)
-    here = world.instances[P]
-    subjects = [require(security.certificate_of(here, name)).subject for name in ("plain", "named")]
+    instance = world.instances[P]
+    subjects = [require(security.certificate_of(instance, name)).subject for name in ("plain", "named")]
     assert subjects == ["plain", "mirroring"]
 
 
@@ -226,7 +230,7 @@ def test_a_job_name_is_case_insensitive() -> None:
 def test_the_connection_list_does_not_depend_on_the_order_of_applications() -> None:
     world = lab()
     world.clients["AAA"] = replace(world.clients["APP"], name="AAA", connected_to=M)
-    assert {one.client.name for one in connections.list_connections(world, P)} == {"APP"}
+    assert {connection.client.name for connection in connections.list_connections(world, P)} == {"APP"}
 
 
 def test_only_its_own_clients_determine_whether_a_database_is_reachable() -> None:
@@ -247,25 +251,25 @@ def test_a_lost_data_volume_is_823_state_2() -> None:
 
 def test_the_clock_moves_forward_and_is_read_as_shown() -> None:
     world = lab()
-    later = clock.time_at(world, 90 * TICKS_PER_S)
-    assert (later - clock.time_at(world, 0)).total_seconds() == 90.0
-    assert clock.tick_of(world, f"{later:%Y-%m-%d %H:%M:%S}") == 90 * TICKS_PER_S
+    time_later = clock.time_at(world, 90 * TICKS_PER_S)
+    assert (time_later - clock.time_at(world, 0)).total_seconds() == 90.0
+    assert clock.tick_of(world, f"{time_later:%Y-%m-%d %H:%M:%S}") == 90 * TICKS_PER_S
 
 
 def test_another_cut_link_does_not_explain_a_loss() -> None:
     world = lab()
     do(world, f"power-off {P}", then_s=1.0)
-    lost = causes.find_loss_cause(world, P, M)
+    cause = causes.find_loss_cause(world, P, M)
     do(world, f"cut {M} {W}", then_s=1.0)
-    assert causes.find_loss_cause(world, P, M) == lost
-    assert lost[0] == "power-off"
+    assert causes.find_loss_cause(world, P, M) == cause
+    assert cause[0] == "power-off"
 
 
 def test_one_connection_is_load() -> None:
     copy = lab().copies[PRINCIPAL]
-    one = 1.0 / streams.workload_of(copy).connections
-    assert streams.is_under_load(replace(copy, scale=one))
-    assert not streams.is_under_load(replace(copy, scale=0.9 * one))
+    connection_share = 1.0 / streams.workload_of(copy).connections
+    assert streams.is_under_load(replace(copy, scale=connection_share))
+    assert not streams.is_under_load(replace(copy, scale=0.9 * connection_share))
 
 
 # --- endpoints, files, jobs ----------------------------------------------------------------------------------
@@ -285,7 +289,7 @@ def test_files_of_another_database_are_not_overwritten() -> None:
     world = with_backup()
     with pytest.raises(SqlError) as problem:
         restore.restore_database(world, P, "Copy", FULL)
-    assert [one.number for one in problem.value.problems] == [1834, 3156] * 2
+    assert [problem.number for problem in problem.value.problems] == [1834, 3156] * 2
     assert problem.value.parameters[1] == DB
     finish(world, M, restore.restore_database(world, M, DB, FULL, recovery=False))
     assert refusal(restore.restore_database, world, M, DB.lower(), FULL, replace_existing=True) == 0
@@ -298,12 +302,12 @@ def test_stopat_covers_a_log_backup_from_begin_to_end() -> None:
     for path in (FULL, TRN):
         carry(world, path)
     finish(world, M, restore.restore_database(world, M, DB, FULL, recovery=False))
-    (taken,) = restore.list_backup_sets(world, M, TRN)
-    for tick, reached in ((taken.started_tick, True), (taken.started_tick + 1, False)):
+    (backup_set,) = restore.list_backup_sets(world, M, TRN)
+    for tick, reached in ((backup_set.started_tick, True), (backup_set.started_tick + 1, False)):
         trial = world.fork()
         ending = RestoreState(stop_tick=tick)
-        said = finish(trial, M, restore.restore_log(trial, M, DB, TRN, ending=ending))
-        assert (restore.NOT_REACHED not in [one.text for one in said]) is reached
+        reply = finish(trial, M, restore.restore_log(trial, M, DB, TRN, ending=ending))
+        assert (restore.NOT_REACHED not in [message.text for message in reply]) is reached
     take_log_backup(world)
     carry(world, TRN)
     (first, second) = restore.list_backup_sets(world, M, TRN)
@@ -364,8 +368,8 @@ def test_each_refusal_has_its_own_number() -> None:
 
 def test_a_restore_needs_space_on_each_drive_of_its_files() -> None:
     world = with_backup()
-    (taken,) = restore.list_backup_sets(world, M, FULL)
-    sizes_kb = {file.drive: file.size_kb for file in volumes.files_of(require(taken.image))}
+    (backup_set,) = restore.list_backup_sets(world, M, FULL)
+    sizes_kb = {file.drive: file.size_kb for file in volumes.files_of(require(backup_set.image))}
     assert len(sizes_kb) == 2
     for drive, size_kb in sizes_kb.items():
         used_kb = volumes.used_kb(world, M, drive)

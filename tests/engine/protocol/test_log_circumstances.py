@@ -23,14 +23,18 @@ TROUBLE = (
 def check(world: World) -> None:
     world.all_dirty()
     streams.refresh(world)
-    together = FlowSetups(world)
+    shared_setups = FlowSetups(world)
     for source, owner in world.sources.items():
-        alone = FlowSetups(world).source_setup(world.copies[owner])
-        assert together.source_setup(world.copies[owner]) == alone == world.flow.source_setup(source)
+        single_setup = FlowSetups(world).source_setup(world.copies[owner])
+        assert (
+            shared_setups.source_setup(world.copies[owner]) == single_setup == world.flow.source_setup(source)
+        )
         for stream in world.flow.streams_of(source):
-            alone_too = FlowSetups(world).stream_setup(world.copies[owner], world.streams[stream])
-            assert together.stream_setup(world.copies[owner], world.streams[stream]) == alone_too
-            assert world.flow.stream_setup(stream) == alone_too
+            single_stream_setup = FlowSetups(world).stream_setup(world.copies[owner], world.streams[stream])
+            assert (
+                shared_setups.stream_setup(world.copies[owner], world.streams[stream]) == single_stream_setup
+            )
+            assert world.flow.stream_setup(stream) == single_stream_setup
 
 
 @pytest.mark.parametrize("line", TROUBLE)

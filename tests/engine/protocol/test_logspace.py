@@ -44,15 +44,19 @@ def test_the_log_file_grows_by_tenths_to_its_limit_then_the_database_halts() -> 
     events = run_until_full(world)
     sizes = [read_field(event, "log_size_kb") / 1024 for event in of_kind(events, "grows")]
     assert sizes == pytest.approx([110, 121, 133.1, 146.41, 161.05, 177.16, 194.87, 200], abs=0.01)
-    (full,) = of_kind(events, "full")
-    assert read_field(full, "reuse_wait") == "DATABASE_MIRRORING"
-    assert "The transaction log for database 'Sales' is full." in full.text
-    assert [read_field(e, "number") for e in events if e.kind == "errorlog" and e.tick == full.tick] == [9002]
+    (full_event,) = of_kind(events, "full")
+    assert read_field(full_event, "reuse_wait") == "DATABASE_MIRRORING"
+    assert "The transaction log for database 'Sales' is full." in full_event.text
+    assert [
+        read_field(e, "number") for e in events if e.kind == "errorlog" and e.tick == full_event.tick
+    ] == [9002]
     assert not serving.is_serving(world, PRINCIPAL)
-    at = world.flow.positions(world.copies[PRINCIPAL].source or 0)
+    log_positions = world.flow.positions(world.copies[PRINCIPAL].source or 0)
     assert logspace.used_kb(world, world.copies[PRINCIPAL]) <= 200.0 * 1024 + 1.0
     wait(world, 60.0)
-    assert world.flow.positions(world.copies[PRINCIPAL].source or 0).generated_kb == at.generated_kb
+    assert (
+        world.flow.positions(world.copies[PRINCIPAL].source or 0).generated_kb == log_positions.generated_kb
+    )
 
 
 def test_error_9002_names_the_reason_since_2012() -> None:
@@ -96,11 +100,11 @@ def test_actions_free_log_in_a_suspended_session(case: str) -> None:
     world = small()
     suspend(world)
     run_until_full(world)
-    act, alone = FREES[case]
+    act, is_freed = FREES[case]
     act(world)
     wait(world, 20.0)
-    assert (not world.copies[PRINCIPAL].log_full) is bool(alone)
-    if alone is None:
+    assert (not world.copies[PRINCIPAL].log_full) is bool(is_freed)
+    if is_freed is None:
         job(world)
         wait(world, 1.0)
         assert not world.copies[PRINCIPAL].log_full, "with a log backup there is room"
@@ -153,10 +157,10 @@ def test_an_open_transaction_releases_log_at_its_end() -> None:
     logspace.hold_transaction(world, P, DB)
     wait(world, 10.0)
     job(world)
-    held = logspace.used_kb(world, world.copies[PRINCIPAL])
+    held_kb = logspace.used_kb(world, world.copies[PRINCIPAL])
     logspace.release_transaction(world, P, DB)
-    assert held > 10.0 * 700
-    assert logspace.used_kb(world, world.copies[PRINCIPAL]) < held / 2
+    assert held_kb > 10.0 * 700
+    assert logspace.used_kb(world, world.copies[PRINCIPAL]) < held_kb / 2
 
 
 def test_without_a_full_backup_no_log_backup_is_needed() -> None:
@@ -185,8 +189,8 @@ def test_bulk_loads_fill_40_gb_in_slightly_over_two_hours() -> None:
     world = lab(witness=False, workload="none")
     suspend(world)
     events = do(world, "bulk-load Sales rows=300000000", then_s=9000.0)
-    (full,) = of_kind(events, "full")
-    assert 7200.0 < full.t_s < 8100.0
+    (full_event,) = of_kind(events, "full")
+    assert 7200.0 < full_event.t_s < 8100.0
     assert world.copies[PRINCIPAL].log_size_kb == pytest.approx(40 * GB)
 
 

@@ -24,16 +24,16 @@ def test_a_client_waits_for_a_hung_server_before_giving_up() -> None:
 
 def test_a_server_powers_off_soon_after_its_service_stopped() -> None:
     events = do(lab(witness=False), f"shutdown-server {P}", then_s=120.0)
-    at = {event.text: event.t_s for event in events if event.kind == "service" and event.server == P}
-    assert 0.0 < at["server is shut down"] - at["SQL Server has stopped"] < 15.0
+    times_s = {event.text: event.t_s for event in events if event.kind == "service" and event.server == P}
+    assert 0.0 < times_s["server is shut down"] - times_s["SQL Server has stopped"] < 15.0
 
 
 def test_servers_running_from_the_start_know_their_copies() -> None:
     world = lab(witness=False)
     startup.log_clean_startups(world)
-    told = {server: {line[1] for line in errorlog.logs(world, server)[0]} for server in (P, M)}
-    assert told[P] & {1440, 1441, 1444} == {1440}
-    assert told[M] & {1440, 1441, 1444} == {1441, 1444}
+    numbers = {server: {line[1] for line in errorlog.logs(world, server)[0]} for server in (P, M)}
+    assert numbers[P] & {1440, 1441, 1444} == {1440}
+    assert numbers[M] & {1440, 1441, 1444} == {1441, 1444}
 
 
 def test_a_server_that_loses_power_during_boot_boots_again() -> None:

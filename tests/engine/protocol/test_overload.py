@@ -36,9 +36,9 @@ def test_without_a_witness_the_partners_only_lose_each_other() -> None:
 def test_removing_a_session_lets_the_other_pings_arrive_in_time() -> None:
     world = lab(databases=14, cores=8 * 14)
     do(world, f"slow-cpu {P} factor=300", then_s=2.0)
-    as_it_is = world.fork()
-    lost = {e.database for e in do(as_it_is, then_s=43.0) if read_field(e, "how") == "silent"}
-    assert lost == set(world.databases())
+    baseline = world.fork()
+    lost_databases = {e.database for e in do(baseline, then_s=43.0) if read_field(e, "how") == "silent"}
+    assert lost_databases == set(world.databases())
     events = do(world, f"sql {P} ALTER DATABASE [Sales000] SET PARTNER OFF", then_s=43.0)
     assert not [event for event in events if read_field(event, "how") == "silent"]
 

@@ -68,8 +68,8 @@ def test_stopat_within_a_log_backup_stops_there_and_opens() -> None:
 def test_stopat_beyond_the_backup_leaves_it_restoring() -> None:
     world = READY.fork()
     outcome = restore.restore_log(world, M, DB, TRN, ending=RestoreState(stop_tick=world.tick + 100_000))
-    said = finish(world, M, outcome)
-    assert any("designated point in time" in message.text for message in said)
+    reply = finish(world, M, outcome)
+    assert any("designated point in time" in message.text for message in reply)
     assert world.copies[MIRROR].db_state is DbState.RESTORING
 
 

@@ -25,8 +25,8 @@ def set_endpoint(world: World, server: str, **changes: Any) -> None:
 
 def reason(world: World, caller: str = P, acceptor: str = M) -> str:
     """Return the reason why *acceptor* refuses; empty if it does not."""
-    found = security.handshake(world, caller, acceptor)
-    return "" if found is None else found.reason
+    result = security.handshake(world, caller, acceptor)
+    return "" if result is None else result.reason
 
 
 LEVELS = ("DISABLED", "SUPPORTED", "REQUIRED")
@@ -127,9 +127,9 @@ def test_windows_accounts_authenticate(case: str) -> None:
     steps, expected = WINDOWS[case]
     for step in steps:
         step(world)
-    found = reason(world)
-    assert expected in found
-    assert bool(found) is bool(expected)
+    found_reason = reason(world)
+    assert expected in found_reason
+    assert bool(found_reason) is bool(expected)
 
 
 @pytest.mark.parametrize(
@@ -150,17 +150,17 @@ def test_authentication_methods_must_match(local: str, remote: str, is_compatibl
 
 def exchange(world: World) -> None:
     """Exchange certificates between SERVER_A and SERVER_B, and let each login connect."""
-    made = {
+    certificates = {
         me: Certificate(
             name=f"{me}_cert", thumbprint=number, subject=me, valid_from_tick=0, expires_tick=100_000
         )
         for number, me in enumerate((P, M), start=900)
     }
     for me, peer in ((P, M), (M, P)):
-        theirs = replace(made[peer], owner="peer_user", has_private_key=False)
+        theirs = replace(certificates[peer], owner="peer_user", has_private_key=False)
         world.update_instance(
             me,
-            certificates=(made[me], theirs),
+            certificates=(certificates[me], theirs),
             logins=(Login(name="peer_login", sid=77),),
             users=(User(name="peer_user", database="master", sid=77),),
         )
@@ -188,19 +188,19 @@ def test_certificates_authenticate(case: str) -> None:
     exchange(world)
     spoil, expected = CERTIFICATES[case]
     spoil(world)
-    found = reason(world)
-    assert expected in found
-    assert bool(found) is bool(expected)
+    found_reason = reason(world)
+    assert expected in found_reason
+    assert bool(found_reason) is bool(expected)
 
 
 def test_a_certificate_that_is_not_yet_valid_is_refused() -> None:
     world = lab()
     exchange(world)
-    later = tuple(replace(c, valid_from_tick=50_000) for c in world.instances[P].certificates)
-    world.update_instance(P, certificates=later)
-    found = security.handshake(world, P, M)
-    assert found is not None
-    assert found.first == (28024, 1)
+    later_certificates = tuple(replace(c, valid_from_tick=50_000) for c in world.instances[P].certificates)
+    world.update_instance(P, certificates=later_certificates)
+    result = security.handshake(world, P, M)
+    assert result is not None
+    assert result.first == (28024, 1)
 
 
 def test_connections_outlive_their_expired_certificate_until_they_break() -> None:
@@ -265,8 +265,8 @@ def test_an_endpoint_is_created_stopped_with_the_documented_defaults() -> None:
     assert not security.listens(world.instances[W])
     endpoints.alter(world, W, "ep", state="started")
     assert security.listens(world.instances[W])
-    said = [read_field(e, "number") for e in wait(world, 0.1) if e.kind == "errorlog" and e.server == W]
-    assert said == [9690]
+    numbers = [read_field(e, "number") for e in wait(world, 0.1) if e.kind == "errorlog" and e.server == W]
+    assert numbers == [9690]
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,17 @@ from tests.events import read_field
 
 def rows(world: World, sql: str, server: str = P) -> list[tuple[str, str]]:
     """Return (source, text) of the lines in the result of a batch."""
-    done = [event for event in do(world, f"sql {server} {sql}", then_s=0.5) if event.kind == "sql_done"]
-    return [(row[1], row[2]) for row in read_field(done[-1], "results")[-1]["rows"]]
+    done_events = [
+        event for event in do(world, f"sql {server} {sql}", then_s=0.5) if event.kind == "sql_done"
+    ]
+    return [(row[1], row[2]) for row in read_field(done_events[-1], "results")[-1]["rows"]]
 
 
 def run_sql(world: World, sql: str, server: str = P) -> list[int]:
-    done = [event for event in do(world, f"sql {server} {sql}", then_s=0.5) if event.kind == "sql_done"]
-    return [message["number"] for message in read_field(done[-1], "messages")]
+    done_events = [
+        event for event in do(world, f"sql {server} {sql}", then_s=0.5) if event.kind == "sql_done"
+    ]
+    return [message["number"] for message in read_field(done_events[-1], "messages")]
 
 
 ORDER = (
@@ -53,7 +57,7 @@ ORDER = (
 
 
 def in_order(lines: list[tuple[str, str]]) -> list[int]:
-    return [next(at for at, (_, text) in enumerate(lines) if text.startswith(start)) for start in ORDER]
+    return [next(index for index, (_, text) in enumerate(lines) if text.startswith(start)) for start in ORDER]
 
 
 @pytest.mark.parametrize("restarted", [False, True])
@@ -111,8 +115,8 @@ def test_a_cycled_log_becomes_archive_1(sql: str) -> None:
     for _ in range(8):
         do(world, f"sql {P} {sql}", then_s=0.1)
     assert len(errorlog.logs(world, P)) == 1 + 6
-    found = read_field(do(world, f"sql {P} EXEC sp_enumerrorlogs", then_s=0.1)[-1], "results")[0]["rows"]
-    assert [row[0] for row in found] == list(range(7))
+    log_rows = read_field(do(world, f"sql {P} EXEC sp_enumerrorlogs", then_s=0.1)[-1], "results")[0]["rows"]
+    assert [row[0] for row in log_rows] == list(range(7))
 
 
 def test_search_texts_and_times_filter_the_lines() -> None:
@@ -120,10 +124,10 @@ def test_search_texts_and_times_filter_the_lines() -> None:
     do(world, f"sql {P} RAISERROR ('red alert', 16, 1) WITH LOG", then_s=10.0)
     do(world, f"sql {P} RAISERROR ('blue alert', 10, 1) WITH LOG", then_s=10.0)
     assert rows(world, "EXEC xp_readerrorlog 0, 1, N'ALERT', N'red'") == [("spid15s", "red alert")]
-    late = rows(world, "EXEC xp_readerrorlog 0, 1, N'alert', NULL, '2005-10-22 12:00:05', NULL, N'desc'")
-    assert late == [("spid15s", "blue alert")]
-    early = rows(world, "EXEC xp_readerrorlog 0, 1, N'alert', NULL, NULL, '2005-10-22 12:00:05'")
-    assert early == [("spid15s", "red alert")]
+    late_rows = rows(world, "EXEC xp_readerrorlog 0, 1, N'alert', NULL, '2005-10-22 12:00:05', NULL, N'desc'")
+    assert late_rows == [("spid15s", "blue alert")]
+    early_rows = rows(world, "EXEC xp_readerrorlog 0, 1, N'alert', NULL, NULL, '2005-10-22 12:00:05'")
+    assert early_rows == [("spid15s", "red alert")]
     assert rows(world, "EXEC xp_readerrorlog 0, 2") == []
 
 
@@ -148,8 +152,8 @@ def test_endless_errors_fill_the_log_up_to_a_limit(monkeypatch: pytest.MonkeyPat
     world = lab()
     do(world, f"sql {P} EXEC sp_altermessage 208, 'WITH_LOG', 'true'", then_s=0.5)
     loop = "DECLARE @i int SET @i = 0 WHILE @i < 30 BEGIN EXEC ('SELECT * FROM nosuch') SET @i = @i + 1 END SELECT @i"
-    done = [event for event in do(world, f"sql {P} {loop}", then_s=60.0) if event.kind == "sql_done"]
-    assert read_field(done[0], "results")[-1]["rows"] == [[30]]
+    done_events = [event for event in do(world, f"sql {P} {loop}", then_s=60.0) if event.kind == "sql_done"]
+    assert read_field(done_events[0], "results")[-1]["rows"] == [[30]]
     assert len([line for line in errorlog.logs(world, P)[0] if line[1] == 208]) == 10
 
 
@@ -164,9 +168,11 @@ def test_endless_errors_fill_the_log_up_to_a_limit(monkeypatch: pytest.MonkeyPat
 def test_a_failed_backup_logs_3041(sql: str, numbers: list[int]) -> None:
     world = lab()
     do(world, f"add-drive {P} E size_gb=1", f"sql {P} {sql}", then_s=1.0)
-    found = [line for line in errorlog.logs(world, P)[0] if line[2] > 10]
-    assert [line[1] for line in found] == numbers
-    assert found[-1][4].startswith(f"BACKUP failed to complete the command {' '.join(sql.split()[:3])}. ")
+    error_lines = [line for line in errorlog.logs(world, P)[0] if line[2] > 10]
+    assert [line[1] for line in error_lines] == numbers
+    assert error_lines[-1][4].startswith(
+        f"BACKUP failed to complete the command {' '.join(sql.split()[:3])}. "
+    )
 
 
 def test_the_log_backup_job_reports_its_missing_drive() -> None:
@@ -178,8 +184,8 @@ def test_the_log_backup_job_reports_its_missing_drive() -> None:
         f"fail-volume {P} D",
         then_s=1_000.0,
     )
-    found = [line for line in errorlog.logs(world, P)[0] if line[1] == 3041]
-    assert [line[4].split(".")[0] for line in found] == [
+    backup_lines = [line for line in errorlog.logs(world, P)[0] if line[1] == 3041]
+    assert [line[4].split(".")[0] for line in backup_lines] == [
         f"BACKUP failed to complete the command BACKUP LOG {DB}"
     ]
 
@@ -202,8 +208,8 @@ def test_a_crash_loses_the_cached_identity_values(end: str, next_value: int) -> 
     do(world, f"sql {W} {insert}", then_s=0.5)
     do(world, f"{end} {W}", then_s=20.0)
     do(world, f"{'start-service' if end == 'stop-service' else 'power-on'} {W}", then_s=240.0)
-    done = [event for event in do(world, f"sql {W} {insert}", then_s=0.5) if event.kind == "sql_done"]
-    assert read_field(done[-1], "results")[-1]["rows"] == [["id", str(next_value)]]
+    done_events = [event for event in do(world, f"sql {W} {insert}", then_s=0.5) if event.kind == "sql_done"]
+    assert read_field(done_events[-1], "results")[-1]["rows"] == [["id", str(next_value)]]
 
 
 @pytest.mark.parametrize(("address", "listens"), [("127.0.0.1", True), ("10.9.9.9", False)])

@@ -37,11 +37,13 @@ def rows(request: pytest.FixtureRequest) -> Iterator[list[FigureRow]]:
 
 def list_failed_rows(rows: list[FigureRow]) -> set[str]:
     """Return the rows that fail; the median of few runs may deviate a little more."""
-    few = whitepaper_failover.SEEDS == FEW
-    near = {
-        row.id for row in rows if row.id.startswith("T6.") and abs(row.error_percent or 0.0) <= ERROR_MAX[few]
+    has_few_seeds = whitepaper_failover.SEEDS == FEW
+    near_ids = {
+        row.id
+        for row in rows
+        if row.id.startswith("T6.") and abs(row.error_percent or 0.0) <= ERROR_MAX[has_few_seeds]
     }
-    return {row.id for row in rows if row.verdict == "fail"} - (near if few else set())
+    return {row.id for row in rows if row.verdict == "fail"} - (near_ids if has_few_seeds else set())
 
 
 def test_all_sections_exist_with_enough_rows(rows: list[FigureRow]) -> None:
@@ -74,8 +76,8 @@ def test_table_6_is_within_the_spread_of_the_runs_and_slower_under_load(rows: li
 
 
 def test_rows_are_plain_json_with_the_promised_keys(rows: list[FigureRow]) -> None:
-    told: list[dict[str, Any]] = json.loads(json.dumps([row.as_json() for row in rows], allow_nan=False))
-    for row in told:
+    documents: list[dict[str, Any]] = json.loads(json.dumps([row.as_json() for row in rows], allow_nan=False))
+    for row in documents:
         assert {"id", "source", "what", "published", "ours", "class", "verdict"} <= set(row)
         assert row["class"] in set(FigureClass)
         assert row["verdict"] in ("pass", "fail")
@@ -143,7 +145,7 @@ def test_cluster_rules_are_simulated_not_copied(monkeypatch: pytest.MonkeyPatch)
     """The rows must fail if the engine uses another threshold and another majority rule."""
     monkeypatch.setattr(quorum, "THRESHOLDS_SINCE_2016", (8, 20))
     monkeypatch.setattr(
-        quorum, "has_majority", lambda config, side, with_witness: len(side) * 2 >= len(config.weights)
+        quorum, "has_majority", lambda config, members, with_witness: len(members) * 2 >= len(config.weights)
     )
     _clear_caches(cluster_rules)
     failed = {row.id for row in cluster_rules.rows() if row.verdict == "fail"}

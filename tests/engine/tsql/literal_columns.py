@@ -11,14 +11,14 @@ CATALOG = Path(__file__).parents[3] / "engine" / "tsql" / "catalog"
 
 def literal_columns() -> dict[tuple[str, str], set[str]]:
     """Return (module, function) -> `column value` of each key with one literal value in all dictionaries there."""
-    found: dict[tuple[str, str], set[str]] = {}
+    columns_by_function: dict[tuple[str, str], set[str]] = {}
     for path in sorted(CATALOG.glob("*.py")):
         for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(function, ast.FunctionDef):
                 columns = {f"{name} {value}" for name, value in _list_literals(function)}
                 if columns:
-                    found[path.stem, function.name] = columns
-    return found
+                    columns_by_function[path.stem, function.name] = columns
+    return columns_by_function
 
 
 def _list_literals(function: ast.FunctionDef) -> list[tuple[str, str]]:
@@ -30,4 +30,9 @@ def _list_literals(function: ast.FunctionDef) -> list[tuple[str, str]]:
                     isinstance(value, ast.UnaryOp) and isinstance(value.operand, ast.Constant)
                 )
                 values[key.value].add(ast.unparse(value) if literal else "")
-    return [(name, value) for name, seen in values.items() for value in seen if len(seen) == 1 and value]
+    return [
+        (name, value)
+        for name, column_values in values.items()
+        for value in column_values
+        if len(column_values) == 1 and value
+    ]

@@ -99,10 +99,12 @@ def convert_value(value: Value, target: Type) -> Value:
 
 
 def fit_number(number: Decimal, target: Type, rounding: str) -> Decimal:
-    found = number.quantize(Decimal(1).scaleb(-target.scale), rounding, ANY)
-    if len(found.as_tuple().digits) > 15 or abs(found) >= Decimal(10) ** (target.precision - target.scale):
+    rounded = number.quantize(Decimal(1).scaleb(-target.scale), rounding, ANY)
+    if len(rounded.as_tuple().digits) > 15 or abs(rounded) >= Decimal(10) ** (
+        target.precision - target.scale
+    ):
         raise NoAnswerError
-    return found
+    return rounded
 
 
 def format_value(value: Value) -> str:
@@ -114,10 +116,10 @@ def format_value(value: Value) -> str:
 
 def literal(value: Value, kind: Type) -> Expression:
     if value is None:
-        written = {"int": "int", "varchar": f"varchar({kind.length})"}.get(
+        type_text = {"int": "int", "varchar": f"varchar({kind.length})"}.get(
             kind.name, f"decimal({kind.precision}, {kind.scale})"
         )
-        return Expression(f"CAST(NULL AS {written})", kind, lambda row: None)
+        return Expression(f"CAST(NULL AS {type_text})", kind, lambda row: None)
     if isinstance(value, str):
         return Expression("'" + value.replace("'", "''") + "'", kind, lambda row: value)
     if isinstance(value, Decimal):
@@ -152,13 +154,13 @@ def arithmetic(sign: str, a: Expression, b: Expression) -> Expression:
         if sign == "/" and not right:
             raise NoAnswerError
         work = {"+": ANY.add, "-": ANY.subtract, "*": ANY.multiply, "/": ANY.divide}[sign]
-        found = work(left, right)
+        exact = work(left, right)
         if kind == INT:
-            whole = int(found.to_integral_value(ROUND_DOWN))
-            if not -(2**31) <= whole < 2**31:
+            whole_part = int(exact.to_integral_value(ROUND_DOWN))
+            if not -(2**31) <= whole_part < 2**31:
                 raise NoAnswerError
-            return whole
-        return fit_number(found, kind, ROUND_DOWN if sign == "/" else ROUND_HALF_UP)
+            return whole_part
+        return fit_number(exact, kind, ROUND_DOWN if sign == "/" else ROUND_HALF_UP)
 
     return Expression(f"({a.text} {sign} {b.text})", kind, value)
 
@@ -180,8 +182,8 @@ def case(branches: Sequence[tuple[Condition, Expression]], default: Expression) 
                 return convert_value(branch.value(row), kind)
         return convert_value(default.value(row), kind)
 
-    told = " ".join(f"WHEN {condition.text} THEN {branch.text}" for condition, branch in branches)
-    return Expression(f"CASE {told} ELSE {default.text} END", kind, value)
+    branch_texts = " ".join(f"WHEN {condition.text} THEN {branch.text}" for condition, branch in branches)
+    return Expression(f"CASE {branch_texts} ELSE {default.text} END", kind, value)
 
 
 def isnull(a: Expression, b: Expression) -> Expression:
@@ -198,8 +200,8 @@ def coalesce(parts: Sequence[Expression]) -> Expression:
     kind = common([part.type for part in parts])
 
     def value(row: Row) -> Value:
-        found = next((v for v in (part.value(row) for part in parts) if v is not None), None)
-        return convert_value(found, kind)
+        value = next((v for v in (part.value(row) for part in parts) if v is not None), None)
+        return convert_value(value, kind)
 
     return Expression(f"COALESCE({', '.join(part.text for part in parts)})", kind, value)
 
@@ -237,33 +239,33 @@ def is_null(a: Expression, negated: bool) -> Condition:
 
 
 def among(a: Expression, parts: Sequence[Expression], negated: bool) -> Condition:
-    each = any_of([comparison("=", a, part) for part in parts])
+    equality = any_of([comparison("=", a, part) for part in parts])
     text = f"{a.text} {'NOT ' if negated else ''}IN ({', '.join(part.text for part in parts)})"
-    return Condition(text, (lambda row: opposite(each.holds(row))) if negated else each.holds)
+    return Condition(text, (lambda row: opposite(equality.holds(row))) if negated else equality.holds)
 
 
 def build_between(a: Expression, low: Expression, high: Expression) -> Condition:
-    both = all_of([comparison(">=", a, low), comparison("<=", a, high)])
-    return Condition(f"{a.text} BETWEEN {low.text} AND {high.text}", both.holds)
+    bounds = all_of([comparison(">=", a, low), comparison("<=", a, high)])
+    return Condition(f"{a.text} BETWEEN {low.text} AND {high.text}", bounds.holds)
 
 
 def build_like(a: Expression, pattern: str) -> Condition:
     """Return the condition `a LIKE pattern`: % any text, _ one character, [a-c] one of these, [^a] any other."""
-    out, place = "", 0
+    regex, place = "", 0
     while place < len(pattern):
         sign = pattern[place]
         end = pattern.find("]", place + 1) if sign == "[" else -1
         if end > place:
-            out += pattern[place : end + 1]
+            regex += pattern[place : end + 1]
             place = end
         else:
-            out += {"%": ".*", "_": "."}.get(sign, re.escape(sign))
+            regex += {"%": ".*", "_": "."}.get(sign, re.escape(sign))
         place += 1
-    found = re.compile(out, re.IGNORECASE | re.DOTALL)
+    expression = re.compile(regex, re.IGNORECASE | re.DOTALL)
 
     def holds(row: Row) -> bool | None:
         value = a.value(row)
-        return None if value is None else found.fullmatch(str(value)) is not None
+        return None if value is None else expression.fullmatch(str(value)) is not None
 
     return Condition(f"{a.text} LIKE '{pattern}'", holds)
 
@@ -278,16 +280,16 @@ def negation(a: Condition) -> Condition:
 
 def all_of(parts: Sequence[Condition]) -> Condition:
     def holds(row: Row) -> bool | None:
-        found = [part.holds(row) for part in parts]
-        return False if False in found else None if None in found else True
+        truths = [part.holds(row) for part in parts]
+        return False if False in truths else None if None in truths else True
 
     return Condition(" AND ".join(f"({part.text})" for part in parts), holds)
 
 
 def any_of(parts: Sequence[Condition]) -> Condition:
     def holds(row: Row) -> bool | None:
-        found = [part.holds(row) for part in parts]
-        return True if True in found else None if None in found else False
+        truths = [part.holds(row) for part in parts]
+        return True if True in truths else None if None in truths else False
 
     return Condition(" OR ".join(f"({part.text})" for part in parts), holds)
 
@@ -297,21 +299,25 @@ def any_of(parts: Sequence[Condition]) -> Condition:
 
 def aggregate(name: str, values: Sequence[Value], kind: Type) -> Value:
     """Return COUNT, SUM, AVG, MIN or MAX of the non-NULL values; NULL for none, except COUNT."""
-    there = [value for value in values if value is not None]
+    non_null_values = [value for value in values if value is not None]
     if name == "COUNT":
-        return len(there)
-    if not there:
+        return len(non_null_values)
+    if not non_null_values:
         return None
     if name in ("MIN", "MAX"):
-        return (min if name == "MIN" else max)(there, key=key)
-    total = sum((Decimal(value) for value in there), Decimal(0))
+        return (min if name == "MIN" else max)(non_null_values, key=key)
+    total = sum((Decimal(value) for value in non_null_values), Decimal(0))
     if kind == INT:
-        whole = int(total)
-        if not -(2**31) <= whole < 2**31:
+        whole_total = int(total)
+        if not -(2**31) <= whole_total < 2**31:
             raise NoAnswerError
-        return whole if name == "SUM" else int((Decimal(whole) / len(there)).to_integral_value(ROUND_DOWN))
+        return (
+            whole_total
+            if name == "SUM"
+            else int((Decimal(whole_total) / len(non_null_values)).to_integral_value(ROUND_DOWN))
+        )
     if name == "SUM":
         return fit_number(total, Type("decimal", 38, kind.scale), ROUND_HALF_UP)
     return fit_number(
-        ANY.divide(total, Decimal(len(there))), Type("decimal", 38, max(kind.scale, 6)), ROUND_DOWN
+        ANY.divide(total, Decimal(len(non_null_values))), Type("decimal", 38, max(kind.scale, 6)), ROUND_DOWN
     )

@@ -34,15 +34,17 @@ def cases() -> Iterator[object]:
 def format_answer(answer: Answer, wanted: str) -> str:
     """Format the answer in the form of *wanted*."""
     if wanted.startswith("Msg"):
-        told = [
+        shown_errors = [
             m
             for m in read_field(answer.event, "messages")
             if m["severity"] > 10 and m["number"] not in NOT_SHOWN
         ]
-        return "Msg " + ", ".join(str(m["number"]) for m in told)
+        return "Msg " + ", ".join(str(m["number"]) for m in shown_errors)
     if wanted.startswith('"'):
-        said = [m["text"] for m in read_field(answer.event, "messages") if m["number"] not in NOT_SHOWN]
-        return " ".join(f'"{text}"' for text in said if not COUNT.fullmatch(text))
+        shown_texts = [
+            m["text"] for m in read_field(answer.event, "messages") if m["number"] not in NOT_SHOWN
+        ]
+        return " ".join(f'"{text}"' for text in shown_texts if not COUNT.fullmatch(text))
     errors = [
         m["text"]
         for m in read_field(answer.event, "messages")
@@ -63,8 +65,8 @@ def test_the_result_matches_sql_server(statement: str, wanted: str) -> None:
     world = lab(workload="none")
     version = re.match(r"@(\d{4}) ", statement)
     world.update_instance(P, version=int(version[1]) if version else 2014)
-    asked = statement[version.end() :] if version else statement
-    assert format_answer(ask(world, P, asked, then_s=3), wanted) == wanted
+    query = statement[version.end() :] if version else statement
+    assert format_answer(ask(world, P, query, then_s=3), wanted) == wanted
 
 
 @pytest.mark.parametrize(
@@ -85,5 +87,5 @@ def test_the_result_matches_sql_server(statement: str, wanted: str) -> None:
     ],
 )
 def test_the_error_state_matches_public_outputs(statement: str, state: int) -> None:
-    told = read_field(ask(lab(workload="none"), P, statement, then_s=3).event, "messages")
-    assert [message["state"] for message in told if message["number"]] == [state]
+    messages = read_field(ask(lab(workload="none"), P, statement, then_s=3).event, "messages")
+    assert [message["state"] for message in messages if message["number"]] == [state]

@@ -36,8 +36,8 @@ def test_outer_apply_keeps_rows_without_a_match() -> None:
 def test_top_1_returns_the_first_row_of_each() -> None:
     inner = "(SELECT TOP 1 m.name FROM sys.master_files m WHERE m.database_id = d.database_id ORDER BY file_id DESC) f"
     assert rows(f"SELECT f.name FROM {SALES.format(inner)}") == [["Sales_log"]]
-    nothing = inner.replace("ORDER BY", "AND 1 = 0 ORDER BY")
-    assert rows(f"SELECT f.name FROM {SALES.format(nothing)}") == []
+    empty_inner = inner.replace("ORDER BY", "AND 1 = 0 ORDER BY")
+    assert rows(f"SELECT f.name FROM {SALES.format(empty_inner)}") == []
 
 
 def test_values_can_use_columns_of_the_outer_row() -> None:

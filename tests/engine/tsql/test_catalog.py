@@ -43,8 +43,9 @@ def test_every_view_returns_its_columns(busy: World, names: list[str]) -> None:
     world = busy.fork()
     for server in (P, M, W):
         for name in names:
-            many = name in ("sys.all_columns", "sys.system_columns")  # more values than a result may contain
-            first = "TOP 100 " if many else ""
+            # more values than a result may contain
+            has_many_rows = name in ("sys.all_columns", "sys.system_columns")
+            first = "TOP 100 " if has_many_rows else ""
             answer = ask(world, f"{server}#views", f"SELECT {first}* FROM {name}", then_s=1.0)
             if name == "msdb.dbo.dbm_monitor_data" and server != P:  # the monitor has not been updated there
                 assert answer.numbers == [208]
@@ -109,8 +110,8 @@ def test_the_send_queue_grows_only_on_the_principal() -> None:
     )
     ((_, queue),) = ask(world, P, query).grids[0]
     assert 12_000 < queue < 16_000  # 20 s of 720 KB/s
-    ((_, other),) = ask(world, M, query).grids[0]
-    assert other == 0
+    ((_, mirror_value),) = ask(world, M, query).grids[0]
+    assert mirror_value == 0
     wait = ask(world, P, "SELECT log_reuse_wait_desc FROM sys.databases WHERE name = 'Sales'").value
     assert wait in ("DATABASE_MIRRORING", "LOG_BACKUP")
 

@@ -83,8 +83,8 @@ def test_kill_ends_the_connection_of_another_window() -> None:
 
 def test_kill_of_oneself_the_system_or_a_missing_session_is_refused() -> None:
     world = lab()
-    own = ask(world, P, "SELECT @@SPID").value
-    assert [ask(world, P, f"KILL {spid}").numbers for spid in (own, 5, 99)] == [[6104], [6107], [6106]]
+    own_spid = ask(world, P, "SELECT @@SPID").value
+    assert [ask(world, P, f"KILL {spid}").numbers for spid in (own_spid, 5, 99)] == [[6104], [6107], [6106]]
 
 
 def test_service_broker_and_namespaces_end_the_batch() -> None:

@@ -24,13 +24,13 @@ def test_every_constant_has_a_reason_and_a_view() -> None:
         }
         for name, shape in SHAPES.items()
     }
-    every = set().union(*columns.values())
+    all_columns = set().union(*columns.values())
     for reason, views, pairs in reasons():
         assert len(reason) > 10
         for view in views.split():
-            known = every if view == "*" else columns[view]
+            known_columns = all_columns if view == "*" else columns[view]
             if view == views:
-                assert set(pairs) <= known, (view, set(pairs) - known)
+                assert set(pairs) <= known_columns, (view, set(pairs) - known_columns)
 
 
 def test_every_literal_in_a_row_has_a_reason() -> None:
@@ -87,14 +87,14 @@ STATEMENTS = (
 
 
 def contradictions(world: World, queries: tuple[str, ...]) -> list[str]:
-    found = []
+    misses = []
     for server, instance in world.instances.items():
         if instance.running and not instance.hung and world.computer_of(server).powered:
             for query in queries:
                 answer = ask(world, f"{server}#9", query, then_s=1)
                 if answer.grids and answer.value:
-                    found.append(f"{server}: {query}")
-    return found
+                    misses.append(f"{server}: {query}")
+    return misses
 
 
 def random_play(world: World, chance: random.Random, acts: tuple[str, ...], queries: tuple[str, ...]) -> None:

@@ -98,12 +98,12 @@ def test_long_decimals_in_tables_are_added_compared_and_ordered_exactly() -> Non
         SELECT x, COUNT(*) FROM (VALUES (1.0), (CAST(1 AS decimal(38, 20))), (1)) AS v(x) GROUP BY x
         INSERT #t VALUES (1.50, 0, 0)"""
     answer = of_2014(text)
-    least, most = "-1234567890123456789012345678.1234567891", "1.5000000000"
+    low, high = "-1234567890123456789012345678.1234567891", "1.5000000000"
     assert answer.grids == [
-        [[most], ["0.0000000001"], [least]],
-        [["-1234567890123456789012345676.6234567890", least, most, "-6.75", 3]],
-        [[most]],
-        [[most, "7.0000000000"]],
+        [[high], ["0.0000000001"], [low]],
+        [["-1234567890123456789012345676.6234567890", low, high, "-6.75", 3]],
+        [[high]],
+        [[high, "7.0000000000"]],
         [["1.00000000000000000000", 3]],
     ]
     assert 2627 in answer.numbers

@@ -11,9 +11,9 @@ from tests.engine.worlds import lab
 
 @pytest.fixture
 def world() -> World:
-    made = lab(workload="none")
-    made.update_instance("SERVER_A", version=2014)
-    return made
+    world = lab(workload="none")
+    world.update_instance("SERVER_A", version=2014)
+    return world
 
 
 def test_xp_msver_returns_twenty_rows(world: World) -> None:
@@ -26,8 +26,10 @@ def test_xp_msver_returns_twenty_rows(world: World) -> None:
 def test_sp_databases_lists_open_databases_in_kb(world: World) -> None:
     sizes = "SELECT d.name, SUM(f.size) * 8 FROM sys.databases d JOIN sys.master_files f"
     query = f"{sizes} ON f.database_id = d.database_id WHERE d.state = 0 GROUP BY d.name ORDER BY d.name"
-    (said,), (known,) = (ask(world, "SERVER_A", text).grids for text in ("EXEC sp_databases", query))
-    assert sorted([row[:2] for row in said]) == sorted(known)
+    (procedure_rows,), (query_rows,) = (
+        ask(world, "SERVER_A", text).grids for text in ("EXEC sp_databases", query)
+    )
+    assert sorted([row[:2] for row in procedure_rows]) == sorted(query_rows)
 
 
 def test_sp_helpserver_has_its_own_columns(world: World) -> None:
@@ -53,11 +55,11 @@ def test_properties_of_build_and_connection_are_returned(world: World) -> None:
     query = "SELECT SERVERPROPERTY('ProductMinorVersion'), SERVERPROPERTY('ProductBuild')"
     assert ask(world, "SERVER_A", query).grids == [[["0", "6024"]]]
     query = "SELECT local_net_address, net_transport FROM sys.dm_exec_connections WHERE session_id = @@SPID"
-    asked = "SELECT CONNECTIONPROPERTY('local_net_address'), CONNECTIONPROPERTY('net_transport')"
-    assert ask(world, "SERVER_A", asked).grids == ask(world, "SERVER_A", query).grids
+    property_query = "SELECT CONNECTIONPROPERTY('local_net_address'), CONNECTIONPROPERTY('net_transport')"
+    assert ask(world, "SERVER_A", property_query).grids == ask(world, "SERVER_A", query).grids
 
 
 @pytest.mark.parametrize("source", ["('SELECT 1')", "sp_executesql N'SELECT 1'"])
 def test_insert_exec_reports_its_rows_once(world: World, source: str) -> None:
-    said = ask(world, "SERVER_A", f"CREATE TABLE #e(a int) INSERT #e EXEC {source}")
-    assert said.texts == ["(1 row affected)"]
+    reply = ask(world, "SERVER_A", f"CREATE TABLE #e(a int) INSERT #e EXEC {source}")
+    assert reply.texts == ["(1 row affected)"]

@@ -11,9 +11,9 @@ from tests.engine.worlds import P, lab
 
 @pytest.fixture(scope="module")
 def world() -> World:
-    made = lab(workload="none")
-    made.update_instance(P, version=2017)
-    return made
+    world = lab(workload="none")
+    world.update_instance(P, version=2017)
+    return world
 
 
 DOC = '{"a": {"b": [10, {"c": "x\\"y"}], "n": null, "t": true}, "two words": 2}'

@@ -33,8 +33,8 @@ def rows_on(world: World, server: str, table: str = "Sales.dbo.t") -> list[int]:
 
 def insert(world: World, server: str, n: int, then_s: float = 2.0) -> bool:
     """Insert a row and return whether the client received the commit."""
-    ended = answers(world, server, f"INSERT Sales.dbo.t VALUES ({n})", then_s)
-    return bool(ended) and not ended[-1].numbers
+    ended_answers = answers(world, server, f"INSERT Sales.dbo.t VALUES ({n})", then_s)
+    return bool(ended_answers) and not ended_answers[-1].numbers
 
 
 def open_transaction(world: World, window: str = P) -> None:
@@ -104,9 +104,9 @@ def test_an_unsent_commit_is_lost_and_counted() -> None:
 def test_objects_created_during_a_cut_are_missing_on_the_other_side() -> None:
     world = build_marked_world(witness=False)
     do(world, f"cut {P} {M}", then_s=20)
-    made = """USE Sales CREATE TABLE late (n int) INSERT late VALUES (1) DROP TABLE t
+    setup_batch = """USE Sales CREATE TABLE late (n int) INSERT late VALUES (1) DROP TABLE t
         EXEC('CREATE VIEW seen AS SELECT 1 AS one') EXEC('CREATE PROCEDURE act AS SELECT 1')"""
-    ask(world, P, made, then_s=2)
+    ask(world, P, setup_batch, then_s=2)
     do(world, f"power-off {P}", then_s=5)
     do(world, f"sql {M} {FORCE}", then_s=60)
     assert rows_on(world, M) == [1]
@@ -133,8 +133,11 @@ def test_a_commit_waits_while_the_mirror_is_silent_and_continues() -> None:
     do(world, f"black-hole {P} {M}", then_s=0.5)
     assert not insert(world, P, 2, then_s=5)
     assert answers(world, f"{P}#read", "SELECT n FROM Sales.dbo.t", 1) == []
-    ended = run_on(world, 10)
-    assert {read_field(event, "window") for event in ended if event.kind == "sql_done"} == {P, f"{P}#read"}
+    end_events = run_on(world, 10)
+    assert {read_field(event, "window") for event in end_events if event.kind == "sql_done"} == {
+        P,
+        f"{P}#read",
+    }
     assert rows_on(world, P) == [1, 2]
 
 
@@ -183,12 +186,12 @@ def test_a_restore_recovers_the_rows_of_its_position_under_another_name_too() ->
     open_transaction(world, f"{P}#2")
     ask(world, P, "BACKUP LOG Sales TO DISK = 'D:\\s2.trn'", then_s=60)
     ask(world, f"{P}#2", "ROLLBACK")
-    for files, found in (((), [1]), (("s1",), [1]), (("s1", "s2"), [1, 2])):
+    for files, numbers in (((), [1]), (("s1",), [1]), (("s1", "s2"), [1, 2])):
         restore = f"RESTORE DATABASE Other FROM DISK = 'D:\\s.bak' WITH NORECOVERY, REPLACE, {OTHER}"
         for file in files:
             restore += f" RESTORE LOG Other FROM DISK = 'D:\\{file}.trn' WITH NORECOVERY"
-        done = ask(world, P, f"{restore} RESTORE DATABASE Other WITH RECOVERY", then_s=1800)
-        assert rows_on(world, P, "Other.dbo.t") == found, done.texts
+        reply = ask(world, P, f"{restore} RESTORE DATABASE Other WITH RECOVERY", then_s=1800)
+        assert rows_on(world, P, "Other.dbo.t") == numbers, reply.texts
     ask(world, P, "INSERT Other.dbo.t VALUES (9)", then_s=1)
     assert rows_on(world, P) == [1, 2]
 
@@ -202,13 +205,13 @@ def test_stopat_stops_between_two_commits() -> None:
         then_s=900,
     )
     insert(world, P, 2)
-    now = ask(world, P, "SELECT CONVERT(varchar(30), GETDATE(), 121)").value
+    time_text = ask(world, P, "SELECT CONVERT(varchar(30), GETDATE(), 121)").value
     run_on(world, 0.5)
     insert(world, P, 3)
     ask(world, P, "BACKUP LOG Sales TO DISK = 'D:\\s2.trn'", then_s=60)
     text = f"""RESTORE DATABASE Other FROM DISK = 'D:\\s.bak' WITH NORECOVERY, {OTHER}
         RESTORE LOG Other FROM DISK = 'D:\\s1.trn' WITH NORECOVERY
-        RESTORE LOG Other FROM DISK = 'D:\\s2.trn' WITH RECOVERY, STOPAT = '{now}'"""
+        RESTORE LOG Other FROM DISK = 'D:\\s2.trn' WITH RECOVERY, STOPAT = '{time_text}'"""
     ask(world, P, text, then_s=1800)
     assert rows_on(world, P, "Other.dbo.t") == [1, 2]
 
@@ -216,8 +219,8 @@ def test_stopat_stops_between_two_commits() -> None:
 def test_a_snapshot_of_the_mirror_keeps_the_redone_state() -> None:
     world = build_marked_world()
     run_on(world, 5)
-    taken = "CREATE DATABASE Look ON (NAME = Sales, FILENAME = 'D:\\look.ss') AS SNAPSHOT OF Sales"
-    ask(world, M, taken)
+    snapshot_batch = "CREATE DATABASE Look ON (NAME = Sales, FILENAME = 'D:\\look.ss') AS SNAPSHOT OF Sales"
+    ask(world, M, snapshot_batch)
     assert insert(world, P, 2)
     assert rows_on(world, M, "Look.dbo.t") == [1]
     do(world, f"power-off {P}", then_s=60)
@@ -244,18 +247,18 @@ def servers_that_serve(world: World) -> list[str]:
 
 
 def step(world: World, name: str, n: int, confirmed: set[int], doubtful: set[int]) -> None:
-    here = servers_that_serve(world)
-    if name == "insert" and here:
-        (confirmed if insert(world, f"{here[-1]}#w{n}", n, 16) else doubtful).add(n)
-    elif name == "open" and here:
-        answers(world, f"{here[0]}#open{n}", f"BEGIN TRAN INSERT Sales.dbo.t VALUES ({n})", 0.5)
+    serving = servers_that_serve(world)
+    if name == "insert" and serving:
+        (confirmed if insert(world, f"{serving[-1]}#w{n}", n, 16) else doubtful).add(n)
+    elif name == "open" and serving:
+        answers(world, f"{serving[0]}#open{n}", f"BEGIN TRAN INSERT Sales.dbo.t VALUES ({n})", 0.5)
     elif name == "rollback":
         for window in [window for window in world.sessions if "#open" in window]:
             answers(world, window, "IF @@TRANCOUNT > 0 ROLLBACK", 0.5)
-    elif name == "crash" and here:
-        do(world, f"power-off {here[0]}", then_s=20)
-    elif name == "failover" and here:
-        do(world, f"sql {here[0]}#f ALTER DATABASE {DB} SET PARTNER FAILOVER", then_s=40)
+    elif name == "crash" and serving:
+        do(world, f"power-off {serving[0]}", then_s=20)
+    elif name == "failover" and serving:
+        do(world, f"sql {serving[0]}#f ALTER DATABASE {DB} SET PARTNER FAILOVER", then_s=40)
     elif name in ("cut", "mend"):
         do(world, f"{name} {P} {M}", then_s=15)
     elif name == "on":
@@ -277,11 +280,11 @@ def heal_and_read_rows(world: World) -> set[int]:
 @given(st.lists(st.sampled_from(STEPS[:-1]), max_size=8))
 def test_with_a_witness_no_commit_is_lost_and_nothing_extra_stays(steps: list[str]) -> None:
     world = build_marked_world(workload="none")
-    told, doubtful = {1}, set[int]()
+    reported_rows, doubtful = {1}, set[int]()
     for n, name in enumerate(steps, start=100):
-        step(world, name, n, told, doubtful)
-    found = heal_and_read_rows(world)
-    assert told <= found <= told | doubtful
+        step(world, name, n, reported_rows, doubtful)
+    found_rows = heal_and_read_rows(world)
+    assert reported_rows <= found_rows <= reported_rows | doubtful
     assert world.availability[DB].lost_transactions == 0
 
 
@@ -296,8 +299,8 @@ def users(world: World, server: str, database: str = DB) -> list[str]:
 def test_users_follow_the_log() -> None:
     world = build_marked_world(workload="none", witness=False)
     ask(world, P, "USE Sales CREATE USER early WITHOUT LOGIN", then_s=2)
-    taken = "CREATE DATABASE Look ON (NAME = Sales, FILENAME = 'D:\\look.ss') AS SNAPSHOT OF Sales"
-    ask(world, P, f"USE master {taken} BACKUP DATABASE Sales TO DISK = 'D:\\s.bak'", then_s=900)
+    snapshot_batch = "CREATE DATABASE Look ON (NAME = Sales, FILENAME = 'D:\\look.ss') AS SNAPSHOT OF Sales"
+    ask(world, P, f"USE master {snapshot_batch} BACKUP DATABASE Sales TO DISK = 'D:\\s.bak'", then_s=900)
     do(world, f"cut {P} {M}", then_s=20)
     ask(world, P, "USE Sales CREATE USER late WITHOUT LOGIN", then_s=2)
     assert users(world, P) == ["early", "late"]
@@ -331,14 +334,14 @@ def test_a_full_log_refuses_a_new_user() -> None:
 )
 def test_reported_losses_of_forced_service_match_the_missing_rows(safety: Safety, steps: list[str]) -> None:
     world = build_marked_world(workload="none", witness=False, safety=safety)
-    told, doubtful = {1}, set[int]()
+    reported_rows, doubtful = {1}, set[int]()
     for n, name in enumerate(steps, start=100):
-        step(world, name, n, told, doubtful)
+        step(world, name, n, reported_rows, doubtful)
     do(world, f"power-off {P}", then_s=20)
     do(world, f"sql {M}#f {FORCE}", then_s=60)
-    found = set(rows_on(world, M))
-    assert found <= told | doubtful
-    assert len(told - found) == world.availability[DB].lost_transactions
+    found_rows = set(rows_on(world, M))
+    assert found_rows <= reported_rows | doubtful
+    assert len(reported_rows - found_rows) == world.availability[DB].lost_transactions
 
 
 @pytest.mark.parametrize(

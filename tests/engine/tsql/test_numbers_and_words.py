@@ -142,7 +142,7 @@ GROUP_PLAYS = (
 def pairs_of(world: World, server: str) -> set[tuple[str, str, str, str]]:
     """Return view, column, number and word of every such pair that a server shows."""
     version = world.instances[server].version
-    seen = set()
+    seen_values = set()
     for name, view in VIEWS.items():
         if (
             view.rows is None
@@ -158,8 +158,8 @@ def pairs_of(world: World, server: str) -> set[tuple[str, str, str, str]]:
             answer = ask(world, server, f"SELECT DISTINCT {wanted} FROM {name}", then_s=5)
             for row in answer.grids[0] if answer.grids else []:
                 for place, column in enumerate(pairs):
-                    seen.add((name, column, str(row[2 * place]).strip(), str(row[2 * place + 1])))
-    return seen
+                    seen_values.add((name, column, str(row[2 * place]).strip(), str(row[2 * place + 1])))
+    return seen_values
 
 
 def known_pairs(text: str) -> set[tuple[str, str]]:
@@ -168,19 +168,19 @@ def known_pairs(text: str) -> set[tuple[str, str]]:
 
 
 def check(world: World) -> None:
-    wrong, unlisted = [], set()
+    wrong_values, unlisted = [], set()
     for server, instance in world.instances.items():
         if not instance.running or not world.computer_of(server).powered:
             continue
         for view, column, number, word in sorted(pairs_of(world, server)):
-            written = BY_VIEW.get((view, column)) or DOCUMENTED.get(column, "")
+            documented = BY_VIEW.get((view, column)) or DOCUMENTED.get(column, "")
             if number == "None":
                 continue
-            if not written and column not in LETTERS:
+            if not documented and column not in LETTERS:
                 unlisted.add((view, column, number, word))
-            elif written and (number, word) not in known_pairs(written):
-                wrong.append((view, column, number, word))
-    assert (wrong, unlisted) == ([], set())
+            elif documented and (number, word) not in known_pairs(documented):
+                wrong_values.append((view, column, number, word))
+    assert (wrong_values, unlisted) == ([], set())
 
 
 @pytest.mark.parametrize("script", MIRRORING_PLAYS)

@@ -11,20 +11,20 @@ from tests.engine.worlds import lab
 
 @pytest.fixture
 def world() -> World:
-    made = lab(workload="none")
-    made.update_instance("SERVER_A", version=2014)
-    return made
+    world = lab(workload="none")
+    world.update_instance("SERVER_A", version=2014)
+    return world
 
 
 def test_fmtonly_returns_columns_and_changes_nothing(world: World) -> None:
     ask(world, "SERVER_A", "CREATE TABLE t (a int, b nvarchar(5)) INSERT t VALUES (1, N'x')")
-    said = ask(
+    reply = ask(
         world, "SERVER_A", "SET FMTONLY ON; SELECT a, b FROM t; INSERT t VALUES (2, N'y'); DROP TABLE t"
     )
-    assert (said.grids, said.numbers) == ([[]], [])
+    assert (reply.grids, reply.numbers) == ([[]], [])
     assert ask(world, "SERVER_A", "SET FMTONLY OFF; SELECT a, b FROM t").grids == [[[1, "x"]]]
-    said = ask(world, "SERVER_A", "SET FMTONLY ON; EXEC msdb.dbo.sp_add_job @job_name = N'j'")
-    assert said.texts == ["Not simulated: SET FMTONLY ON for the procedure msdb.dbo.sp_add_job"]
+    reply = ask(world, "SERVER_A", "SET FMTONLY ON; EXEC msdb.dbo.sp_add_job @job_name = N'j'")
+    assert reply.texts == ["Not simulated: SET FMTONLY ON for the procedure msdb.dbo.sp_add_job"]
     assert ask(world, "SERVER_A", "SET FMTONLY OFF; SELECT name FROM msdb.dbo.sysjobs").grids == [[]]
 
 
@@ -47,11 +47,11 @@ def test_the_columns_of_a_text_are_described_with_its_parameters(world: World) -
 
 
 def test_a_login_has_all_server_permissions_of_its_version(world: World) -> None:
-    asked = "SELECT entity_name FROM fn_my_permissions(NULL, 'SERVER') WHERE permission_name = '{}'"
-    assert ask(world, "SERVER_A", asked.format("VIEW SERVER STATE")).grids == [[["server"]]]
-    assert ask(world, "SERVER_A", asked.format("VIEW SERVER SECURITY STATE")).grids == [[]]
+    query = "SELECT entity_name FROM fn_my_permissions(NULL, 'SERVER') WHERE permission_name = '{}'"
+    assert ask(world, "SERVER_A", query.format("VIEW SERVER STATE")).grids == [[["server"]]]
+    assert ask(world, "SERVER_A", query.format("VIEW SERVER SECURITY STATE")).grids == [[]]
     of_object = "SELECT entity_name FROM fn_my_permissions(N'{}', 'OBJECT') WHERE permission_name = 'SELECT'"
     assert ask(world, "SERVER_A", of_object.format("msdb.dbo.sysjobs")).grids == [[["msdb.dbo.sysjobs"]]]
     assert ask(world, "SERVER_A", of_object.format("nope")).grids == [[]]
-    said = ask(world, "SERVER_A", "SELECT * FROM fn_my_permissions('t', 'DATABASE')")
-    assert said.texts == ["Not simulated: fn_my_permissions of DATABASE"]
+    reply = ask(world, "SERVER_A", "SELECT * FROM fn_my_permissions('t', 'DATABASE')")
+    assert reply.texts == ["Not simulated: fn_my_permissions of DATABASE"]

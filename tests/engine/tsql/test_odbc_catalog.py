@@ -161,8 +161,8 @@ def test_declared_parameters_have_their_type_and_the_caller_has_none() -> None:
     world = lab()
     declared = "EXEC sp_describe_undeclared_parameters N'SELECT 1 WHERE @p = @q', N'@p smallint'"
     assert [row[1:4:2] for row in ask(world, P, declared).grids[0]] == [["@q", "smallint"]]
-    wrong = "EXEC sp_describe_undeclared_parameters N'SELECT 1 WHERE 1 = @q', N'@p nope'"
-    assert ask(world, P, wrong).numbers == [2715]
+    bad_batch = "EXEC sp_describe_undeclared_parameters N'SELECT 1 WHERE 1 = @q', N'@p nope'"
+    assert ask(world, P, bad_batch).numbers == [2715]
     outside = (
         "DECLARE @t TABLE (a int) EXEC sp_describe_undeclared_parameters N'SELECT a FROM @t WHERE a = @p'"
     )

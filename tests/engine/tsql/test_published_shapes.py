@@ -67,13 +67,13 @@ def test_procedures_and_views_agree_on_the_free_space_of_drives() -> None:
     world = lab()
     world.update_instance(P, version=2017)
     (listed,) = ask(world, P, "EXEC xp_fixeddrives").grids
-    asked = "SELECT LEFT({}, 1), {} / 1048576 FROM "
+    query = "SELECT LEFT({}, 1), {} / 1048576 FROM "
     stats = (
-        asked.format("volume_mount_point", "available_bytes") + "sys.dm_os_volume_stats(DB_ID('Sales'), 1)"
+        query.format("volume_mount_point", "available_bytes") + "sys.dm_os_volume_stats(DB_ID('Sales'), 1)"
     )
     assert [row[0] for row in listed] == ["C", "D", "L"]
     assert ask(world, P, stats).grids[0][0] in listed
-    drives = asked.format("fixed_drive_path", "free_space_in_bytes") + "sys.dm_os_enumerate_fixed_drives"
+    drives = query.format("fixed_drive_path", "free_space_in_bytes") + "sys.dm_os_enumerate_fixed_drives"
     assert ask(world, P, drives).grids == [listed]
 
 
@@ -154,8 +154,8 @@ def test_parse_only_text_is_not_run() -> None:
 def test_a_text_can_be_concatenated_from_hundreds_of_parts() -> None:
     """Scripts build dynamic SQL in this way; SQLite would refuse an expression nested as deeply."""
     text = " + ".join(["CAST(1 AS varchar(5))"] * 300)
-    said = ask(lab(), P, f"SELECT LEN({text}), 'a' + 'b' + NULL, 1 + (2 + 3) + '4'", then_s=1)
-    assert said.grids == [[[300, None, 10]]]
+    reply = ask(lab(), P, f"SELECT LEN({text}), 'a' + 'b' + NULL, 1 + (2 + 3) + '4'", then_s=1)
+    assert reply.grids == [[[300, None, 10]]]
 
 
 def test_later_functions_are_unknown_and_unsimulated_ones_are_named() -> None:
@@ -172,7 +172,7 @@ def test_later_functions_are_unknown_and_unsimulated_ones_are_named() -> None:
 
 
 def test_a_misspelled_from_after_a_star_is_the_syntax_error() -> None:
-    (told,) = ask(lab(), P, "SELECT * FORM sys.databases").texts
-    assert told.endswith("Incorrect syntax near 'FORM'.")
-    (told,) = ask(lab(), P, "SELECT 2 * 3 FORM sys.databases").texts
-    assert told.endswith("Incorrect syntax near 'sys'."), "a product may have that name"
+    (message_text,) = ask(lab(), P, "SELECT * FORM sys.databases").texts
+    assert message_text.endswith("Incorrect syntax near 'FORM'.")
+    (message_text,) = ask(lab(), P, "SELECT 2 * 3 FORM sys.databases").texts
+    assert message_text.endswith("Incorrect syntax near 'sys'."), "a product may have that name"

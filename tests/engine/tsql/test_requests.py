@@ -32,14 +32,14 @@ def start_batch(text: str, then_s: float = 1.0) -> World:
 )
 def test_a_long_statement_shows_its_command_and_progress(text: str, command: str, wait: str | None) -> None:
     world = start_batch(text, then_s=5)
-    ((shown, status, kind, before, left_ms),) = ask(world, P, REQUEST).grids[0]
-    assert (shown, kind) == (command, wait)
+    ((spid, status, kind, before, left_ms),) = ask(world, P, REQUEST).grids[0]
+    assert (spid, kind) == (command, wait)
     assert status == ("suspended" if wait else "running")
     run_on(world, 5)
-    ((*_, after, still_ms),) = ask(world, P, REQUEST).grids[0]
-    assert 0 < before < after < 100
+    ((*_, status_after, still_ms),) = ask(world, P, REQUEST).grids[0]
+    assert 0 < before < status_after < 100
     assert left_ms - still_ms == 5_000
-    assert after / (after - before) * 5 == pytest.approx(10)
+    assert status_after / (status_after - before) * 5 == pytest.approx(10)
     waiting = ask(world, P, "SELECT wait_type FROM sys.dm_os_waiting_tasks WHERE session_id > 50").grids[0]
     assert waiting == ([[wait]] if wait else [])
 
@@ -77,15 +77,15 @@ def test_the_last_batch_of_a_sleeping_blocker_is_found() -> None:
     spid = ask(world, OTHER, "SELECT @@SPID").value
     ask(world, OTHER, "UPDATE t SET a = 3 -- forgotten")
     run_on(world, 60)
-    of_it = f"session_id = {spid}"
+    session_filter = f"session_id = {spid}"
     handle = f"""SELECT t.text FROM sys.dm_exec_connections c
-        CROSS APPLY sys.dm_exec_sql_text(c.most_recent_sql_handle) t WHERE c.{of_it}"""
+        CROSS APPLY sys.dm_exec_sql_text(c.most_recent_sql_handle) t WHERE c.{session_filter}"""
     assert ask(world, P, handle).value == "UPDATE t SET a = 3 -- forgotten"
     assert ask(world, P, f"DBCC INPUTBUFFER ({spid})").grids[0] == [
         ["Language Event", 0, "UPDATE t SET a = 3 -- forgotten"]
     ]
     idle = f"""SELECT DATEDIFF(second, last_request_end_time, GETDATE()), status FROM sys.dm_exec_sessions
-        WHERE {of_it}"""
+        WHERE {session_filter}"""
     assert ask(world, P, idle).grids[0] == [[60, "sleeping"]]
     assert ask(world, P, "DBCC INPUTBUFFER (999)").numbers == [7955]
     world.update_instance(P, version=2016)
@@ -96,6 +96,8 @@ def test_the_last_batch_of_a_sleeping_blocker_is_found() -> None:
 def test_only_the_last_batch_of_a_submission_is_its_text() -> None:
     world = lab(workload="none")
     ask(world, OTHER, "SELECT 1\nGO\nSELECT 2")
-    mine = "SELECT session_id FROM sys.dm_exec_sessions WHERE host_name = 'CONSOLE' AND session_id <> @@SPID"
-    spid = ask(world, P, mine).value
+    sessions_query = (
+        "SELECT session_id FROM sys.dm_exec_sessions WHERE host_name = 'CONSOLE' AND session_id <> @@SPID"
+    )
+    spid = ask(world, P, sessions_query).value
     assert ask(world, P, f"DBCC INPUTBUFFER ({spid})").grids[0][0][2].strip() == "SELECT 2"

@@ -60,10 +60,10 @@ def test_tables_of_msdb_are_objects(view: str) -> None:
 def test_system_objects_are_distinguished_from_user_objects() -> None:
     world = lab(workload="none")
     ask(world, P, "USE msdb; CREATE TABLE mine (a int)")
-    mine = "SELECT name FROM msdb.sys.tables WHERE is_ms_shipped = 0"
-    assert ask(world, P, mine, then_s=2).grids == [[["mine"]]]
-    same = "SELECT COUNT(*) FROM msdb.sys.tables WHERE object_id <> OBJECT_ID('msdb.dbo.' + name)"
-    assert ask(world, P, same, then_s=5).value == 0
+    table_query = "SELECT name FROM msdb.sys.tables WHERE is_ms_shipped = 0"
+    assert ask(world, P, table_query, then_s=2).grids == [[["mine"]]]
+    id_query = "SELECT COUNT(*) FROM msdb.sys.tables WHERE object_id <> OBJECT_ID('msdb.dbo.' + name)"
+    assert ask(world, P, id_query, then_s=5).value == 0
     column = """SELECT COUNT(*) FROM msdb.sys.columns WHERE object_id = OBJECT_ID('msdb.dbo.backupset')
         AND name = 'is_copy_only'"""
     assert ask(world, P, column, then_s=5).value == 1
@@ -90,8 +90,8 @@ def test_the_errorlog_of_a_cluster_instance_names_its_node() -> None:
     text = (SCENARIOS / "fci-lab.toml").read_text(encoding="utf-8")
     world = build_world(load_scenario(text, "fci-lab"), 1)
     line = "The NETBIOS name of the local node that is running the server is 'NODE_1'."
-    shown = ask(world, "SQLFCI1", "EXEC sp_readerrorlog 0, 1, 'NETBIOS'").grids[0]
-    assert [row[2].partition(" This is")[0] for row in shown] == [line]
+    grid = ask(world, "SQLFCI1", "EXEC sp_readerrorlog 0, 1, 'NETBIOS'").grids[0]
+    assert [row[2].partition(" This is")[0] for row in grid] == [line]
 
 
 def test_the_agent_log_is_reported_as_not_simulated() -> None:

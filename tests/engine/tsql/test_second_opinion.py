@@ -74,8 +74,8 @@ def conditions(depth: int) -> st.SearchStrategy[o.Condition]:
     if not depth:
         return simple
     inner = conditions(depth - 1)
-    several = st.lists(inner, min_size=2, max_size=3)
-    return st.one_of(simple, several.map(o.all_of), several.map(o.any_of), inner.map(o.negation))
+    lists = st.lists(inner, min_size=2, max_size=3)
+    return st.one_of(simple, lists.map(o.all_of), lists.map(o.any_of), inner.map(o.negation))
 
 
 def source(values: list[dict[str, o.Value]]) -> str:
@@ -117,15 +117,15 @@ quick = settings(max_examples=10, derandomize=True, deadline=None, suppress_heal
 def test_an_expression_has_the_value_of_the_oracle(
     values: list[dict[str, o.Value]], expressions: list[o.Expression]
 ) -> None:
-    told: list[tuple[str, list[list[object]]]] = []
+    batches: list[tuple[str, list[list[object]]]] = []
     for expression in expressions:
         try:
             cells = [[to_grid_value(expression.value(row), expression.type)] for row in values]
         except o.NoAnswerError:
             continue
-        told.append((f"SELECT {expression.text} FROM {source(values)}", cells))
-    if told:
-        assert run_queries(*(query for query, _ in told)) == [cells for _, cells in told]
+        batches.append((f"SELECT {expression.text} FROM {source(values)}", cells))
+    if batches:
+        assert run_queries(*(query for query, _ in batches)) == [cells for _, cells in batches]
 
 
 @quick
@@ -133,7 +133,7 @@ def test_an_expression_has_the_value_of_the_oracle(
 def test_a_condition_is_true_false_or_unknown_as_in_the_oracle(
     values: list[dict[str, o.Value]], wanted: list[o.Condition]
 ) -> None:
-    told: list[tuple[str, list[list[object]]]] = []
+    batches: list[tuple[str, list[list[object]]]] = []
     for condition in wanted:
         try:
             cells: list[list[object]] = [
@@ -142,9 +142,9 @@ def test_a_condition_is_true_false_or_unknown_as_in_the_oracle(
         except o.NoAnswerError:
             continue
         case = f"CASE WHEN {condition.text} THEN 1 WHEN NOT ({condition.text}) THEN 0 END"
-        told.append((f"SELECT {case} FROM {source(values)}", cells))
-    if told:
-        assert run_queries(*(query for query, _ in told)) == [cells for _, cells in told]
+        batches.append((f"SELECT {case} FROM {source(values)}", cells))
+    if batches:
+        assert run_queries(*(query for query, _ in batches)) == [cells for _, cells in batches]
 
 
 NAMES = ("COUNT", "SUM", "AVG", "MIN", "MAX")
@@ -161,27 +161,27 @@ def test_groups_match_the_oracle(
         for row in left:
             groups.setdefault(o.key(row[group]), []).append(row)
         wanted = [
-            [o.key(by), len(members), *(figure(members, name, of) for of in "id" for name in NAMES)]
-            for by, members in groups.items()
+            [o.key(key), len(members), *(figure(members, name, column) for column in "id" for name in NAMES)]
+            for key, members in groups.items()
         ]
     except o.NoAnswerError:
         return
-    figures = ", ".join(f"{name}({of})" for of in "id" for name in NAMES)
+    figures = ", ".join(f"{name}({column})" for column in "id" for name in NAMES)
     query = (
         f"SELECT {group}, COUNT(*), {figures} FROM {source(values)} WHERE {condition.text} GROUP BY {group}"
     )
     (grid,) = run_queries(query)
-    found = [[o.key(by), *others] for by, *others in grid]
-    assert sorted(found, key=str) == sorted(wanted, key=str)
+    keyed_rows = [[o.key(key), *rest_cells] for key, *rest_cells in grid]
+    assert sorted(keyed_rows, key=str) == sorted(wanted, key=str)
 
 
 def figure(members: list[dict[str, o.Value]], name: str, column: str) -> object:
     kind = COLUMNS[column]
     if name == "COUNT" or kind == o.INT:
         return o.aggregate(name, [row[column] for row in members], kind)
-    found = o.aggregate(name, [row[column] for row in members], kind)
+    result = o.aggregate(name, [row[column] for row in members], kind)
     scale = 6 if name == "AVG" else 2
-    return None if found is None else f"{Decimal(found):.{scale}f}"
+    return None if result is None else f"{Decimal(result):.{scale}f}"
 
 
 @quick
@@ -191,8 +191,8 @@ def test_distinct_rows_and_their_order_match_the_oracle(
 ) -> None:
     keys = list(dict.fromkeys(o.key(row[column]) for row in values))
     ordered = sorted((k for k in keys if k is not None), reverse=down)
-    nothing = [None] if None in keys else []
-    wanted = [*ordered, *nothing] if down else [*nothing, *ordered]
+    null_key = [None] if None in keys else []
+    wanted = [*ordered, *null_key] if down else [*null_key, *ordered]
     query = f"SELECT DISTINCT {column} FROM {source(values)} ORDER BY {column}{' DESC' if down else ''}"
     (grid,) = run_queries(query)
     shown_keys = [format_value(key) if column == "d" else key for key in wanted]

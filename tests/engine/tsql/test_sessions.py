@@ -25,8 +25,8 @@ def sql(world: World, server: str, text: str) -> Answer:
 
 
 def count(world: World, server: str, view: str) -> int:
-    found: int = sql(world, server, f"SELECT COUNT(*) FROM {view} WHERE {VIEWS[view]}").value
-    return found
+    count: int = sql(world, server, f"SELECT COUNT(*) FROM {view} WHERE {VIEWS[view]}").value
+    return count
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -56,10 +56,10 @@ def test_the_counter_agrees_with_the_sessions() -> None:
 
 def test_agent_sessions_exist_while_the_agent_runs() -> None:
     world = lab()
-    asked = "SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE program_name LIKE 'SQLAgent - %'"
-    assert sql(world, P, asked).value == 3
+    query = "SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE program_name LIKE 'SQLAgent - %'"
+    assert sql(world, P, query).value == 3
     do(world, f"stop-agent {P}")
-    assert sql(world, P, asked).value == 0
+    assert sql(world, P, query).value == 0
 
 
 def test_kill_ends_one_connection_and_the_application_opens_another() -> None:
@@ -78,13 +78,13 @@ def test_kill_ends_one_connection_and_the_application_opens_another() -> None:
 def test_sp_who2_has_its_thirteen_columns_and_sp_who_its_nine() -> None:
     """Check documented behavior: [DOC: sp_who]."""
     world = lab()
-    shown = sql(world, P, "EXEC sp_who2")
-    assert shown.columns == [
+    reply = sql(world, P, "EXEC sp_who2")
+    assert reply.columns == [
         ["SPID", "Status", "Login", "HostName", "BlkBy", "DBName", "Command", "CPUTime", "DiskIO", "LastBatch",
          "ProgramName", "SPID", "REQUESTID"]
     ]  # fmt: skip
-    assert len(shown.grids[0]) > 1000
-    assert {row[9][:9] for row in shown.grids[0]} == {"10/22 12:"}
+    assert len(reply.grids[0]) > 1000
+    assert {row[9][:9] for row in reply.grids[0]} == {"10/22 12:"}
     columns = ["spid", "ecid", "status", "loginame", "hostname", "blk", "dbname", "cmd", "request_id"]
     assert sql(world, P, "EXEC sp_who").columns == [columns]
 
@@ -101,11 +101,11 @@ ARGUMENTS = {
 @pytest.mark.parametrize("argument", ARGUMENTS)
 def test_sp_who_takes_active_a_login_or_a_session_id(argument: str) -> None:
     world = lab()
-    every = sql(world, P, "EXEC sp_who").grids[0]
-    some = sql(world, P, f"EXEC sp_who {argument}").grids[0]
-    kept = [row[0] for row in every if ARGUMENTS[argument](row)]
-    assert 0 < len(kept) < len(every)
-    assert {row[0] for row in some} == set(kept)
+    all_rows = sql(world, P, "EXEC sp_who").grids[0]
+    some_rows = sql(world, P, f"EXEC sp_who {argument}").grids[0]
+    kept_rows = [row[0] for row in all_rows if ARGUMENTS[argument](row)]
+    assert 0 < len(kept_rows) < len(all_rows)
+    assert {row[0] for row in some_rows} == set(kept_rows)
 
 
 def test_an_unknown_login_is_refused() -> None:
@@ -128,8 +128,8 @@ def test_logins_of_system_services_roles_and_applications_exist() -> None:
 def test_an_unquoted_word_is_a_valid_exec_argument() -> None:
     """A word without quotes is a text, even if it is a keyword [DOC: EXECUTE]."""
     world = lab()
-    plain, quoted = (sql(world, P, f"EXEC sp_who2 {word}").grids[0] for word in ("active", "'active'"))
-    assert [row[0] for row in plain] == [row[0] for row in quoted]
+    plain_rows, quoted = (sql(world, P, f"EXEC sp_who2 {word}").grids[0] for word in ("active", "'active'"))
+    assert [row[0] for row in plain_rows] == [row[0] for row in quoted]
     grammar = (Path(engine.tsql.__file__).parent / "language" / "commands.lark").read_text(encoding="utf-8")
     words = {word.upper() for word in re.findall(r'"([A-Za-z_]+)"i', grammar)} - KEYWORDS
     assert len(words) > 50
@@ -141,11 +141,11 @@ def test_global_temp_tables_are_shared_and_local_ones_are_not() -> None:
     """See [DOC: CREATE TABLE, temporary tables]. Changing the table of another session is not simulated."""
     world = lab(workload="none")
     sql(world, P, "CREATE TABLE ##g (a int) INSERT ##g VALUES (7) CREATE TABLE #g (a int)")
-    other = f"{P}#2"
-    assert sql(world, other, "SELECT a FROM ##g").grids == [[[7]]]
-    assert sql(world, other, "SELECT a FROM #g").numbers == [208]
-    assert sql(world, other, "CREATE TABLE ##g (b int)").numbers == [2714]
-    assert "Not simulated" in sql(world, other, "INSERT ##g VALUES (8)").texts[0]
+    second_window = f"{P}#2"
+    assert sql(world, second_window, "SELECT a FROM ##g").grids == [[[7]]]
+    assert sql(world, second_window, "SELECT a FROM #g").numbers == [208]
+    assert sql(world, second_window, "CREATE TABLE ##g (b int)").numbers == [2714]
+    assert "Not simulated" in sql(world, second_window, "INSERT ##g VALUES (8)").texts[0]
     assert sql(world, P, "SELECT a FROM ##g").grids == [[[7]]]
 
 

@@ -42,11 +42,11 @@ def test_no_shape_names_a_column_twice() -> None:
 
 def test_an_unsimulated_column_is_reported_once() -> None:
     world = lab()
-    told = ask(world, P, "SELECT cpu_time FROM sys.dm_exec_sessions").texts
+    texts = ask(world, P, "SELECT cpu_time FROM sys.dm_exec_sessions").texts
     text = "SELECT scheduler_id FROM sys.dm_exec_requests"
-    said = "Not simulated: column scheduler_id of sys.dm_exec_requests; NULL here"
-    assert [line for line in ask(world, P, f"{text} {text}").texts if "Not simulated" in line] == [said]
-    assert not any("session_id" in line for line in told)
+    notice = "Not simulated: column scheduler_id of sys.dm_exec_requests; NULL here"
+    assert [line for line in ask(world, P, f"{text} {text}").texts if "Not simulated" in line] == [notice]
+    assert not any("session_id" in line for line in texts)
 
 
 def test_a_view_without_rows_is_reported() -> None:

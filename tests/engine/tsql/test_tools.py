@@ -41,8 +41,8 @@ def test_tool_queries_work_on_a_principal_with_a_thousand_sessions(text: str) ->
 def test_a_mapper_can_send_the_maximum_number_of_parameters() -> None:
     names = [f"@P{number}" for number in range(2_100)]
     declared = ", ".join(f"{name} int" for name in names)
-    given = ", ".join(f"{name} = {number}" for number, name in enumerate(names))
-    text = f"EXEC sp_executesql N'SELECT 7 WHERE 2099 IN ({', '.join(names)})', N'{declared}', {given}"
+    value_texts = ", ".join(f"{name} = {number}" for number, name in enumerate(names))
+    text = f"EXEC sp_executesql N'SELECT 7 WHERE 2099 IN ({', '.join(names)})', N'{declared}', {value_texts}"
     assert ask(lab(workload="none"), P, text, then_s=8).grids == [[[7]]]
 
 
@@ -61,10 +61,10 @@ def test_tool_queries_work_on_a_primary(cluster: World, text: str) -> None:
 
 def test_listening_ports_include_the_listener_on_its_node(cluster: World) -> None:
     text = "SELECT ip_address, port, type_desc FROM sys.dm_tcp_listener_states ORDER BY listener_id"
-    own = [["0.0.0.0", 1433, "TSQL"], ["0.0.0.0", 5022, "DATABASE_MIRRORING"]]
-    shown = ask(cluster, "NODE_1", text).grids[0]
-    assert (shown[:2], [row[1:] for row in shown[2:]]) == (own, [[1433, "TSQL"]])
-    assert ask(cluster, "NODE_2", text).grids == [own]
+    listener_rows = [["0.0.0.0", 1433, "TSQL"], ["0.0.0.0", 5022, "DATABASE_MIRRORING"]]
+    grid = ask(cluster, "NODE_1", text).grids[0]
+    assert (grid[:2], [row[1:] for row in grid[2:]]) == (listener_rows, [[1433, "TSQL"]])
+    assert ask(cluster, "NODE_2", text).grids == [listener_rows]
 
 
 def test_a_list_of_a_thousand_rows_works_and_an_equal_union_is_too_complex() -> None:
@@ -75,10 +75,10 @@ def test_a_list_of_a_thousand_rows_works_and_an_equal_union_is_too_complex() -> 
     assert ask(world, P, f"SELECT COUNT(*) FROM (VALUES {rows}) v (a, b) WHERE a = 'w7'", then_s=3).grids == [
         [[1]]
     ]
-    made = "CREATE TABLE #w (a varchar(9), b bit DEFAULT 1) INSERT INTO #w (a, b) VALUES {} SELECT COUNT(*) FROM #w"
+    batch = "CREATE TABLE #w (a varchar(9), b bit DEFAULT 1) INSERT INTO #w (a, b) VALUES {} SELECT COUNT(*) FROM #w"
     rows = ", ".join(f"('W{number}', {number % 2})" for number in range(1_000))
-    assert ask(world, P, made.format(rows), then_s=3).grids == [[[1_000]]]
-    assert ask(world, P, made.format(rows + ", ('x', 0)").replace("#w", "#v"), then_s=3).numbers == [10738]
+    assert ask(world, P, batch.format(rows), then_s=3).grids == [[[1_000]]]
+    assert ask(world, P, batch.format(rows + ", ('x', 0)").replace("#w", "#v"), then_s=3).numbers == [10738]
     union = " UNION ALL ".join(["SELECT 1"] * 1_000)
     assert ask(world, P, f"SELECT * FROM ({union}) u (a)", then_s=3).numbers == [8623]
 
@@ -114,10 +114,10 @@ def test_virtual_log_files_match_dbcc_and_database_options_are_defaults() -> Non
     assert ask(world, P, counted).grids == [[["Sales", len(listed)]]]
     options = "SELECT actual_state_desc, max_storage_size_mb, query_capture_mode FROM sys.database_query_store_options"
     assert ask(world, P, options).grids == [[["OFF", 1000, 2]]]
-    own = (
+    query = (
         "SELECT value FROM sys.database_scoped_configurations WHERE name LIKE 'ELEVATE_%' OR name = 'MAXDOP'"
     )
-    assert ask(world, P, own).grids == [[[0], ["OFF"], ["OFF"]]]
+    assert ask(world, P, query).grids == [[[0], ["OFF"], ["OFF"]]]
     index = """CREATE TABLE t (a int CONSTRAINT pk PRIMARY KEY)
         SELECT INDEXPROPERTY(OBJECT_ID('t'), 'pk', 'IsClustered'), STATS_DATE(OBJECT_ID('t'), 1)"""
     assert ask(world, P, index, then_s=2).grids == [[[1, None]]]
@@ -125,10 +125,10 @@ def test_virtual_log_files_match_dbcc_and_database_options_are_defaults() -> Non
 
 def test_nested_replace_calls_work_at_script_depth() -> None:
     """A backup script removes fifty tokens from a name in this way."""
-    inside = "N'ab'"
+    nested_call = "N'ab'"
     for number in range(60):
-        inside = f"REPLACE({inside}, '{chr(97 + number % 26)}', N'{chr(98 + number % 26)}')"
-    assert ask(lab(workload="none"), P, f"SELECT {inside}", then_s=3).grids == [[["{{"]]]
+        nested_call = f"REPLACE({nested_call}, '{chr(97 + number % 26)}', N'{chr(98 + number % 26)}')"
+    assert ask(lab(workload="none"), P, f"SELECT {nested_call}", then_s=3).grids == [[["{{"]]]
 
 
 def test_a_constant_is_propagated_through_a_join() -> None:

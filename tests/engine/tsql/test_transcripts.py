@@ -28,18 +28,18 @@ def record(text: str) -> str:
             server, version=int(VERSION.findall(text)[0]) if VERSION.findall(text) else 2014
         )
     parts = HEAD.split(text)
-    out = [parts[0].rstrip("\n"), ""]
+    output_lines = [parts[0].rstrip("\n"), ""]
     for window, seconds, body in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
         batch = body.split("\n----")[0]
-        out.append(f">>> {window}" + (f" {seconds}" if seconds else ""))
-        out += [batch, "----"]
+        output_lines.append(f">>> {window}" + (f" {seconds}" if seconds else ""))
+        output_lines += [batch, "----"]
         for answer in answers(world, window, batch, float(seconds or 0)):
-            out += answer.texts
+            output_lines += answer.texts
             for columns, rows in zip(answer.columns, answer.grids, strict=True):
-                out.append(" | ".join(columns))
-                out += [f"    {recordings.format_row(row)}" for row in rows]
-        out.append("")
-    return "\n".join(out)
+                output_lines.append(" | ".join(columns))
+                output_lines += [f"    {recordings.format_row(row)}" for row in rows]
+        output_lines.append("")
+    return "\n".join(output_lines)
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.txt")), ids=lambda path: path.stem)

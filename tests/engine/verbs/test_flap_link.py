@@ -30,11 +30,11 @@ LINK = ActionTarget("link", (P, M))
 
 def ups(world: World, seconds: float, step_s: float) -> list[bool]:
     """Return whether the link is up, now and after each step."""
-    found = []
+    passing = []
     for _ in range(round(seconds / step_s)):
-        found.append(network.is_passing(world, P, M))
+        passing.append(network.is_passing(world, P, M))
         do(world, then_s=step_s)
-    return found
+    return passing
 
 
 # --- effect -------------------------------------------------------------------------------------------------
@@ -54,8 +54,8 @@ def test_both_ends_lose_each_other_repeatedly() -> None:
     assert fault.effective_tick is not None
     assert fault.effect == f"{P} has lost {M}"
     assert causes.find_loss_cause(world, P, M)[0] == "flap-link"
-    again = do(world, then_s=60.0)
-    assert sum(event.text == f"lost {P}" and event.server == M for event in again) >= 4
+    events_later = do(world, then_s=60.0)
+    assert sum(event.text == f"lost {P}" and event.server == M for event in events_later) >= 4
 
 
 @pytest.mark.parametrize("line", [f"mend {M} {P}", "revert-all"])
@@ -127,21 +127,21 @@ def test_the_fault_list_names_its_repair_and_the_timeline_marks_it() -> None:
     marker = marker_of(event)
     assert marker is not None
     assert marker.kind == "fault"
-    back = reverse_of(world.faults[0])
-    assert back is not None
-    simulator.apply_input(world, back)
+    reverted = reverse_of(world.faults[0])
+    assert reverted is not None
+    simulator.apply_input(world, reverted)
     assert world.faults[0].reverted_tick == world.tick
 
 
 def test_flapping_without_need_costs_points() -> None:
-    taken = drill()
+    base_drill = drill()
     for at_s, line in ((2.0, "flap-link SERVER_B SERVER_W"), (3.0, "mend SERVER_W SERVER_B")):
-        taken.advance_to(ticks(at_s))
-        taken.do(line)
+        base_drill.advance_to(ticks(at_s))
+        base_drill.do(line)
     assert [
-        each.what
-        for each in reverted_actions.find_pointless_actions(
-            taken.world, taken.journal, taken.events, taken.scenario
+        pointless_action.what
+        for pointless_action in reverted_actions.find_pointless_actions(
+            base_drill.world, base_drill.journal, base_drill.events, base_drill.scenario
         )
     ] == ["flap-link SERVER_B SERVER_W"]
 

@@ -26,10 +26,10 @@ def test_a_computer_is_repaired_after_the_instance_has_moved(breaks: str, mends:
     do(world, "pull-cable NODE_2")
     do(world, "plug-cable SQLFCI1")
     assert active(world) == [breaks], "that was another computer"
-    back = reverse_of(world.faults[0])
-    assert back is not None
-    assert back.line_without_time == f"{mends} NODE_1"
-    do(world, back.line_without_time)
+    reverted = reverse_of(world.faults[0])
+    assert reverted is not None
+    assert reverted.line_without_time == f"{mends} NODE_1"
+    do(world, reverted.line_without_time)
     assert not active(world)
 
 

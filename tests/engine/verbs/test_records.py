@@ -26,9 +26,9 @@ def test_the_reverse_of_a_verb_accepts_the_same_arguments(verb: Verb) -> None:
     assert set(verb.undoes) <= VERBS.keys() | OF_SQL
     if verb.reverse:
         name, *options = verb.reverse.split(" ")
-        back = VERBS[name]
-        assert verb.kinds == back.kinds[: len(verb.kinds)]
-        assert {option.partition("=")[0] for option in options} <= back.options.keys()
+        reverse_verb = VERBS[name]
+        assert verb.kinds == reverse_verb.kinds[: len(verb.kinds)]
+        assert {option.partition("=")[0] for option in options} <= reverse_verb.options.keys()
         assert verb.name in UNDOES[name]
 
 
@@ -44,7 +44,7 @@ def test_a_record_has_no_unused_field(verb: Verb) -> None:
 
 
 def test_failovers_are_attributed_as_the_records_state() -> None:
-    assert {name for name, lost in causes.LOSES.items() if lost} == OF_SQL | {
+    assert {name for name, loses in causes.LOSES.items() if loses} == OF_SQL | {
         verb.name for verb in VERBS.values() if verb.loses
     }
     assert VERBS["pull-cable"].mechanism is causes.MECHANISM["pull-cable"]
@@ -106,7 +106,7 @@ NAMED_ELSEWHERE = {
 @pytest.mark.slow
 def test_no_other_module_names_a_fault() -> None:
     faults = {verb.name for verb in VERBS.values() if verb.group == "fault"}
-    found: dict[str, set[str]] = {}
+    values_by_name: dict[str, set[str]] = {}
     for room in ("engine", "app"):
         for path in (ROOT / room).rglob("*.py"):
             source = path.read_text("utf-8")
@@ -114,5 +114,5 @@ def test_no_other_module_names_a_fault() -> None:
                 continue  # most modules, which need no parsing
             constants = {node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)}
             if faults & constants:
-                found[path.relative_to(ROOT).as_posix()] = faults & constants
-    assert found == NAMED_ELSEWHERE
+                values_by_name[path.relative_to(ROOT).as_posix()] = faults & constants
+    assert values_by_name == NAMED_ELSEWHERE

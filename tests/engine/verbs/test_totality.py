@@ -77,21 +77,25 @@ def _build_lines(verb: Verb, drill: Drill) -> st.SearchStrategy[str]:
     anything = st.sampled_from((*everything, *HOSTILE))
     places: list[st.SearchStrategy[str]] = []
     for parameter in verb.parameters:
-        known = [*(NAMES[parameter.kind](world) if parameter.kind in NAMES else ()), *parameter.choices]
+        offered_words = [
+            *(NAMES[parameter.kind](world) if parameter.kind in NAMES else ()),
+            *parameter.choices,
+        ]
         if parameter.values is not None:
-            known += _list_offered_words(parameter.values, world)
-        fitting = st.sampled_from(known) if known else anything
+            offered_words += _list_offered_words(parameter.values, world)
+        fitting = st.sampled_from(offered_words) if offered_words else anything
         places.append(st.one_of(fitting, fitting, anything, *([st.just("")] if parameter.optional else [])))
     options = [
         st.tuples(
-            st.just(name), st.sampled_from((f"{least:g}", f"{most:g}", "1", "-1", "nan", "1e999", "", "x"))
+            st.just(name),
+            st.sampled_from((f"{minimum:g}", f"{maximum:g}", "1", "-1", "nan", "1e999", "", "x")),
         )
-        for name, (least, most) in verb.options.items()
+        for name, (minimum, maximum) in verb.options.items()
     ]
-    chosen = st.lists(st.one_of(options).map("=".join), max_size=2) if options else st.just([])
-    return st.tuples(st.tuples(*places), chosen, st.sampled_from(("", "", "", "", " extra", "\n    x"))).map(
-        lambda made: " ".join((verb.name, *made[0], *made[1])) + made[2]
-    )
+    option_lists = st.lists(st.one_of(options).map("=".join), max_size=2) if options else st.just([])
+    return st.tuples(
+        st.tuples(*places), option_lists, st.sampled_from(("", "", "", "", " extra", "\n    x"))
+    ).map(lambda parts: " ".join((verb.name, *parts[0], *parts[1])) + parts[2])
 
 
 def _list_offered_words(values: Values, world: World) -> list[str]:

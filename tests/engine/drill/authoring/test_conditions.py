@@ -243,7 +243,9 @@ def test_a_result_is_valid_until_the_flow_passes_a_level(
 ) -> None:
     answer = require(conditions.parse(text, NAMES).answer)(Facts(healthy, ()))
     assert answer.until == conditions.UNREACHED_TICK
-    assert [(each.counter, each.whole, each.sign, each.level, each.held) for each in answer.levels] == levels
+    assert [
+        (level.counter, level.whole, level.sign, level.level, level.held) for level in answer.levels
+    ] == levels
 
 
 def test_a_database_without_a_log_has_no_level(healthy: World) -> None:

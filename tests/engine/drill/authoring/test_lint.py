@@ -63,9 +63,9 @@ SOLUTION = SMALL[SMALL.index("[[solution]]") : SMALL.index("[[rubric]]")]
     ],
 )
 def test_problems_are_found(old_text: str, new_text: str, message: str) -> None:
-    found = lint(small((old_text, new_text)), "small.toml")
-    assert any(message in problem.text for problem in found), found
-    assert all(problem.line >= 1 for problem in found)
+    findings = lint(small((old_text, new_text)), "small.toml")
+    assert any(message in problem.text for problem in findings), findings
+    assert all(problem.line >= 1 for problem in findings)
 
 
 def test_an_unknown_skill_is_located_with_the_nearest_name() -> None:
@@ -101,4 +101,6 @@ def test_a_fault_moved_behind_a_goal_is_reported_at_the_goal() -> None:
 def test_names_with_hyphens_are_known_in_a_hint() -> None:
     text = SMALL.replace("SERVER_A", "SQL-EU-1").replace("SERVER_B", "SQL-EU-2")
     scenario = load_scenario(text, "small.toml")
-    assert not [one for one in lint(scenario, "small.toml") if "is not in this scenario" in one.text]
+    assert not [
+        finding for finding in lint(scenario, "small.toml") if "is not in this scenario" in finding.text
+    ]

@@ -86,11 +86,11 @@ def as_toml(value: Any) -> str:
 
 
 def paths_of(value: Any, path: tuple[str | int, ...] = ()) -> set[tuple[str | int, ...]]:
-    found = {path} if path else set()
+    paths = {path} if path else set()
     if isinstance(value, (dict, list)):
         for key, part in value.items() if isinstance(value, dict) else enumerate(value):
-            found |= paths_of(part, (*path, key))
-    return found
+            paths |= paths_of(part, (*path, key))
+    return paths
 
 
 @given(data=st.dictionaries(KEYS, VALUES, max_size=4))

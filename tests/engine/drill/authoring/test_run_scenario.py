@@ -45,14 +45,14 @@ FAILURE = [
 
 
 def test_faults_become_the_timeline_and_repairs_the_solution() -> None:
-    made = save_scenario(play_lines(FAILURE, 300.0))
-    assert [(inject.at, inject.do) for inject in made.timeline] == [(30.0, "power-off SERVER_A")]
-    assert [step.do.split()[:3] for step in made.solution] == [
+    saved = save_scenario(play_lines(FAILURE, 300.0))
+    assert [(inject.at, inject.do) for inject in saved.timeline] == [(30.0, "power-off SERVER_A")]
+    assert [step.do.split()[:3] for step in saved.solution] == [
         ["60", "sql", "SERVER_B"],
         ["90", "power-on", "SERVER_A"],
     ]
-    assert 'SELECT "a\\b"\n' in made.solution[0].do
-    whens = {goal.when for goal in made.goals}
+    assert 'SELECT "a\\b"\n' in saved.solution[0].do
+    whens = {goal.when for goal in saved.goals}
     assert {"Sales serves on SERVER_B", "Sales is SYNCHRONIZED", "SERVER_A is RUNNING"} <= whens
 
 
@@ -60,36 +60,36 @@ def test_several_inputs_of_one_moment_keep_their_order() -> None:
     """With a paused clock, a cable pulled, plugged and pulled again ends pulled; two repairs count as two."""
     pulled, plugged = "pull-cable SERVER_B", "plug-cable SERVER_B"
     lines = [(30.0, pulled), (30.0, plugged), (30.0, pulled), (30.0, "cut SERVER_A SERVER_W")]
-    made = save_scenario(play_lines([*lines, (60.0, plugged), (60.0, "mend SERVER_A SERVER_W")], 200.0))
-    assert [(inject.at, inject.do) for inject in made.timeline] == [
+    saved = save_scenario(play_lines([*lines, (60.0, plugged), (60.0, "mend SERVER_A SERVER_W")], 200.0))
+    assert [(inject.at, inject.do) for inject in saved.timeline] == [
         (30.0, pulled),
         (30.0, "cut SERVER_A SERVER_W"),
     ]
-    assert [step.do for step in made.solution] == ["60 plug-cable SERVER_B", "60 mend SERVER_A SERVER_W"]
-    again = play_reference(made)
-    assert any(event.kind == "state" and event.tick > 3000 for event in again.events)
-    assert again.score().total >= SOLUTION_POINTS_MIN
+    assert [step.do for step in saved.solution] == ["60 plug-cable SERVER_B", "60 mend SERVER_A SERVER_W"]
+    replayed = play_reference(saved)
+    assert any(event.kind == "state" and event.tick > 3000 for event in replayed.events)
+    assert replayed.score().total >= SOLUTION_POINTS_MIN
 
 
 def test_the_solution_solves_the_drill_and_doing_nothing_does_not() -> None:
-    made = save_scenario(play_lines(FAILURE, 300.0))
-    assert play_reference(made).score().total >= SOLUTION_POINTS_MIN
-    assert play_idle(made).score().total < NOTHING_POINTS_MAX
+    saved = save_scenario(play_lines(FAILURE, 300.0))
+    assert play_reference(saved).score().total >= SOLUTION_POINTS_MIN
+    assert play_idle(saved).score().total < NOTHING_POINTS_MAX
 
 
 def test_check_reports_only_the_prompts() -> None:
-    made = save_scenario(play_lines(FAILURE, 300.0))
-    found = lint(made, "my-drill.toml")
-    asked = list(find_prompts(tomllib.loads(made.text)))
-    assert len(found) == len(asked) > 10
-    assert all("placeholder text" in problem.text for problem in found)
-    assert {problem.where for problem in found} >= {"title", "brief", "solution[1].why", "skills[0]"}
+    saved = save_scenario(play_lines(FAILURE, 300.0))
+    findings = lint(saved, "my-drill.toml")
+    prompts = list(find_prompts(tomllib.loads(saved.text)))
+    assert len(findings) == len(prompts) > 10
+    assert all("placeholder text" in problem.text for problem in findings)
+    assert {problem.where for problem in findings} >= {"title", "brief", "solution[1].why", "skills[0]"}
 
 
 def test_the_written_drill_needs_no_more_text() -> None:
     text = scenario_from_drill(play_lines(FAILURE, 300.0), "my-drill")
-    written = text.replace(TO_WRITE, "Now it says ").replace('"to-write"', '"automatic-failover"')
-    assert lint(load_scenario(written, "my-drill.toml"), "my-drill.toml") == []
+    written_text = text.replace(TO_WRITE, "Now it says ").replace('"to-write"', '"automatic-failover"')
+    assert lint(load_scenario(written_text, "my-drill.toml"), "my-drill.toml") == []
 
 
 @pytest.mark.parametrize(
@@ -111,10 +111,10 @@ def test_a_run_without_a_drill_is_refused_with_a_message(
 def test_a_variant_becomes_a_drill_without_variants() -> None:
     drill = Drill(load_shipped_scenario("forced-service"), 4711)
     play_solution(drill)
-    made = save_scenario(drill)
-    assert made.variants == {}
-    assert made.seed == 4711
-    assert play_reference(made).score().total >= SOLUTION_POINTS_MIN
+    saved = save_scenario(drill)
+    assert saved.variants == {}
+    assert saved.seed == 4711
+    assert play_reference(saved).score().total >= SOLUTION_POINTS_MIN
 
 
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=20)

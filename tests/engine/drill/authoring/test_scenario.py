@@ -90,30 +90,34 @@ def test_durations_may_have_units() -> None:
 )
 def test_problems_are_reported(old_text: str, new_text: str, key: str, message: str, expected: str) -> None:
     text = change_text((old_text, new_text))
-    found = [p for p in problems(text) if p.where == key and message in p.text and expected in p.expected]
-    assert found, problems(text)
+    problems_found = [
+        p for p in problems(text) if p.where == key and message in p.text and expected in p.expected
+    ]
+    assert problems_found, problems(text)
     if new_text and key and key not in ("rubric",):
-        near = line_of(text, new_text)
-        assert abs(found[0].line - near) <= 3, "the place is not where the mistake is"
+        line_near = line_of(text, new_text)
+        assert abs(problems_found[0].line - line_near) <= 3, "the place is not where the mistake is"
 
 
 def test_all_problems_are_reported_in_file_order() -> None:
     text = change_text(
         ("minutes = 5", "minuts = 5"), ('level = "beginner"', 'level = "easy"'), ("points = 30", "pts = 30")
     )
-    found = problems(text)
-    assert {"minuts", "level", "rubric[1].pts", "rubric[2].pts"} <= {problem.where for problem in found}
-    assert [problem.line for problem in found] == sorted(problem.line for problem in found)
+    problems_found = problems(text)
+    assert {"minuts", "level", "rubric[1].pts", "rubric[2].pts"} <= {
+        problem.where for problem in problems_found
+    }
+    assert [problem.line for problem in problems_found] == sorted(problem.line for problem in problems_found)
 
 
 def test_a_wrong_word_in_a_condition_has_line_and_column() -> None:
     text = change_text(("Sales is SYNCHRONIZED and", "Sales is SYNCRONIZED and"))
-    (found,) = problems(text)
-    assert found.line == line_of(text, "SYNCRONIZED")
-    row = text.splitlines()[found.line - 1]
-    assert row[found.column - 1 :].startswith("SYNCRONIZED")
-    assert str(found).startswith(f"small.toml:{found.line}:{found.column}: goal[1].when:")
-    assert json.dumps(found.as_json())
+    (problem,) = problems(text)
+    assert problem.line == line_of(text, "SYNCRONIZED")
+    row = text.splitlines()[problem.line - 1]
+    assert row[problem.column - 1 :].startswith("SYNCRONIZED")
+    assert str(problem).startswith(f"small.toml:{problem.line}:{problem.column}: goal[1].when:")
+    assert json.dumps(problem.as_json())
 
 
 @pytest.mark.parametrize(
@@ -121,14 +125,14 @@ def test_a_wrong_word_in_a_condition_has_line_and_column() -> None:
     [("title = \n", 1), ("a = 1\na = 2\n", 2), ("x = [1,\n", 2), ("a = " + "[" * 5000 + "]" * 5000, 1)],
 )
 def test_invalid_toml_is_reported(text: str, line: int) -> None:
-    (found,) = problems(text)
-    assert found.line >= line
+    (problem,) = problems(text)
+    assert problem.line >= line
 
 
 def test_a_huge_file_is_refused_before_it_is_parsed() -> None:
     before = time.process_time()
-    (found,) = problems("a = 1\n" * 1_000_000)
-    assert "characters" in found.text
+    (problem,) = problems("a = 1\n" * 1_000_000)
+    assert "characters" in problem.text
     assert time.process_time() - before < 1.0
 
 
@@ -142,24 +146,24 @@ def test_settings_match_the_model() -> None:
 
 
 def test_the_editor_schema_covers_every_table() -> None:
-    made = schema.schema()
-    assert "name" not in made["required"]
-    assert {"server", "session", "timeline", "goal", "rubric", "locked"} <= set(made["properties"])
-    assert made["additionalProperties"] is False
-    assert json.dumps(made)
+    document_schema = schema.schema()
+    assert "name" not in document_schema["required"]
+    assert {"server", "session", "timeline", "goal", "rubric", "locked"} <= set(document_schema["properties"])
+    assert document_schema["additionalProperties"] is False
+    assert json.dumps(document_schema)
 
 
 def test_numbered_databases_need_room_for_their_numbers() -> None:
-    many = FREE.replace('name = "Sales"\n', 'name = "Sales"\ncount = 3\n')
-    (found,) = problems(many)
-    assert found.line == line_of(many, 'name = "Sales"')
-    assert "Sales001" in found.expected
+    many_databases = FREE.replace('name = "Sales"\n', 'name = "Sales"\ncount = 3\n')
+    (problem,) = problems(many_databases)
+    assert problem.line == line_of(many_databases, 'name = "Sales"')
+    assert "Sales001" in problem.expected
     clash = FREE + '\n[[database]]\nname = "Sales2"\nserver = "SERVER_A"\n'
     clash = clash.replace('name = "Sales"\n', 'name = "Sales1"\ncount = 3\n', 1)
     clash = clash.replace('database = "Sales"', 'database = "Sales1"')
     clash = clash.replace('databases = ["Sales"]', 'databases = ["Sales3"]')
-    (found,) = problems(clash)
-    assert "'Sales2' is listed twice" in found.text
+    (problem,) = problems(clash)
+    assert "'Sales2' is listed twice" in problem.text
 
 
 def test_the_json_schema_accepts_a_variant_for_a_number_or_name() -> None:
@@ -167,5 +171,5 @@ def test_the_json_schema_accepts_a_variant_for_a_number_or_name() -> None:
     parts = schema.schema()["$defs"]
     for table, key in (("DatabaseSpec", "scale"), ("ServerSpec", "name"), ("Question", "right")):
         stands = parts[table]["properties"][key]
-        taken = stands.get("items", stands)
-        assert any(rule.get("pattern", "").startswith("\\{") for rule in taken["anyOf"]), (table, key)
+        item_schema = stands.get("items", stands)
+        assert any(rule.get("pattern", "").startswith("\\{") for rule in item_schema["anyOf"]), (table, key)

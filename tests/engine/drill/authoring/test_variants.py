@@ -42,14 +42,14 @@ def load(text: str = TEXT, seed: int | None = None) -> Drill:
 
 
 def test_the_seed_selects_linked_pools_together() -> None:
-    seen = set()
+    names_seen = set()
     for seed in range(40):
         drill = load(seed=seed)
         names = [server.name for server in drill.scenario.servers[:2]]
         assert names in (["SERVER_A", "SERVER_B"], ["BERN", "BASEL"])
-        seen.add((names[0], drill.scenario.databases[0].name, drill.scenario.timeline[0].at))
+        names_seen.add((names[0], drill.scenario.databases[0].name, drill.scenario.timeline[0].at))
         assert load(seed=seed).scenario == drill.scenario
-    assert len(seen) > 12, "18 combinations, and hardly any comes up"
+    assert len(names_seen) > 12, "18 combinations, and hardly any comes up"
 
 
 def test_every_text_follows_the_variant() -> None:
@@ -66,8 +66,8 @@ def test_every_text_follows_the_variant() -> None:
 def test_the_solution_solves_each_variant_and_replays_identically(seed: int) -> None:
     drill = play_reference(load().scenario, seed)
     assert drill.score().total == 100.0
-    again = replay(load().scenario, seed, drill.mode, [item.line for item in drill.journal], drill.tick)
-    assert again.report() == drill.report()
+    replayed = replay(load().scenario, seed, drill.mode, [item.line for item in drill.journal], drill.tick)
+    assert replayed.report() == drill.report()
     of_the_variant = replay(
         drill.scenario, seed, drill.mode, [item.line for item in drill.journal], drill.tick
     )

@@ -71,36 +71,36 @@ def test_questions_do_not_change_the_order() -> None:
     scenario = small(
         *CHANGES, steps, ('"So it is."\nwhy = "It joins as the mirror by itself."', '"It joins."')
     )
-    found = rank(scenario)
-    assert found.violations == ()
-    assert found.result_of("stalling").total < 100.0, "its answers come too late"
+    results = rank(scenario)
+    assert results.violations == ()
+    assert results.result_of("stalling").total < 100.0, "its answers come too late"
 
 
 def test_an_unplayable_reference_is_reported() -> None:
-    found = rank(small(("+5 power-on SERVER_A", "+5 workload Sales Nothing")))
-    assert found.standings == ()
-    assert "cannot be played" in found.violations[0]
-    assert "cannot be played" in table([found])
+    results = rank(small(("+5 power-on SERVER_A", "+5 workload Sales Nothing")))
+    assert results.standings == ()
+    assert "cannot be played" in results.violations[0]
+    assert "cannot be played" in table([results])
 
 
 @pytest.mark.parametrize(
     "name", sample_cases(4, ("automatic-failover", "split-brain", "wrong-port", "forced-service"))
 )
 def test_shipped_drills_are_in_order(name: str) -> None:
-    found = rank(scenario_files.find(name).load())
-    assert found.violations == ()
+    results = rank(scenario_files.find(name).load())
+    assert results.violations == ()
 
 
 # --- violations that the ranking detects --------------------------------------------------------------------
 
 
 def standings(**changed: AgentResult) -> list[AgentResult]:
-    fair = {
+    fair_results = {
         "reference": AgentResult("reference", 100.0, True),
         "nothing": AgentResult("nothing", 10.0, False),
         "worst": AgentResult("worst", 0.0, False),
     }
-    return list({**fair, **changed}.values())
+    return list({**fair_results, **changed}.values())
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,9 @@ def test_tricks_must_rank_below_the_reference(trick_result: AgentResult) -> None
 
 @pytest.mark.slow
 def test_early_action_is_no_trick_if_nothing_follows() -> None:
-    found = rank(load_shipped_scenario("wrong-port"))
-    assert "before the failure" in dict(found.allowed)
-    assert found.violations == ()
+    results = rank(load_shipped_scenario("wrong-port"))
+    assert "before the failure" in dict(results.allowed)
+    assert results.violations == ()
     story = rank(load_shipped_scenario("no-witness"))
     assert "before the failure" not in dict(story.allowed)
     assert story.result_of("before the failure").total < 90.0
@@ -149,8 +149,8 @@ def test_a_fair_order_is_accepted() -> None:
 )
 def test_wrong_orders_are_reported(standing: AgentResult, message: str) -> None:
     low = AgentResult("random 2", 50.0, True)
-    found = find_ranking_errors([*standings(**{standing.agent: standing}), low], TWINS)
-    assert any(text.startswith(message) or message in text for text in found), found
+    ranking_errors = find_ranking_errors([*standings(**{standing.agent: standing}), low], TWINS)
+    assert any(text.startswith(message) or message in text for text in ranking_errors), ranking_errors
 
 
 def test_the_ranking_table_is_printed(ranking: Ranking) -> None:

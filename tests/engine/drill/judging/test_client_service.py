@@ -27,10 +27,10 @@ def test_clients_without_a_server_do_not_count_as_served() -> None:
     course.add(event.as_json() for event in drill.events)
     spans = course.service(drill.world.t_s)
     assert [span.what for span in spans] == [SERVING, DOWN, CLIENTS_IDLE]
-    found = report(drill)
-    down_s = found["availability"]["downtime_s"]
-    assert found["clients"]["downtime_s"] > down_s + 30.0
-    assert found["clients"]["databases"][drill.scenario.databases[0].name]["downtime_s"] == round(
+    client_report = report(drill)
+    down_s = client_report["availability"]["downtime_s"]
+    assert client_report["clients"]["downtime_s"] > down_s + 30.0
+    assert client_report["clients"]["databases"][drill.scenario.databases[0].name]["downtime_s"] == round(
         150.0 - spans[1].from_s, 2
     )
 

@@ -31,8 +31,8 @@ def evaluate_actions(drill: Drill, indices: Sequence[int] | None = None) -> tupl
 
 @cache
 def play_sabotage() -> tuple[Drill, Review]:
-    taken = sabotage()
-    return taken, review(taken)
+    sabotaged = sabotage()
+    return sabotaged, review(sabotaged)
 
 
 def figures(deed: ActionImpact) -> dict[str, tuple[float, float]]:
@@ -40,22 +40,22 @@ def figures(deed: ActionImpact) -> dict[str, tuple[float, float]]:
 
 
 def test_the_most_costly_blunder_comes_first() -> None:
-    taken, found = play_sabotage()
-    first = found.mistakes[0]
+    sabotaged, run_review = play_sabotage()
+    first = run_review.mistakes[0]
     assert first.without is not None
     assert first.without.what == "ALTER DATABASE Sales SET WITNESS OFF on SERVER_A"
     assert first.without.points > 30.0
-    here, there = figures(first.without)["downtime_s"]
-    assert there < 10.0 < here, "the mirror takes over by itself, and nobody forces anything"
-    assert figures(first.without)["score"][1] == taken.score().total + first.without.points
+    first_figure, second_figure = figures(first.without)["downtime_s"]
+    assert second_figure < 10.0 < first_figure, "the mirror takes over by itself, and nobody forces anything"
+    assert figures(first.without)["score"][1] == sabotaged.score().total + first.without.points
 
 
 def test_an_outage_names_the_cause_of_the_disabled_failover() -> None:
     """After SET WITNESS OFF, the usual advice to leave the failover to the witness would be wrong."""
-    taken = Drill(play_sabotage()[0].scenario)
-    run(taken, 2).do("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
-    run(taken, 900)
-    (outage,) = [m for m in review(taken).mistakes if m.rule == "Downtime"]
+    sabotaged = Drill(play_sabotage()[0].scenario)
+    run(sabotaged, 2).do("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
+    run(sabotaged, 900)
+    (outage,) = [m for m in review(sabotaged).mistakes if m.rule == "Downtime"]
     assert outage.cause.startswith("ALTER DATABASE Sales SET WITNESS OFF on SERVER_A")
     assert outage.better.startswith("keep the witness, safety FULL")
     assert outage.retry_tick == 0
@@ -64,52 +64,54 @@ def test_an_outage_names_the_cause_of_the_disabled_failover() -> None:
 def test_the_counterfactual_score_equals_that_of_the_played_run() -> None:
     """The comparison run is played without the action and without the inputs that resulted only from it."""
     (deed,) = evaluate_actions(play_sabotage()[0], [0])
-    again = Drill(play_sabotage()[0].scenario)
+    second_run = Drill(play_sabotage()[0].scenario)
     for at_s, line in ((100.0, "power-on SERVER_A"), (100.0, "answer whose-word 2")):
-        run(again, at_s).do(line)
-    run(again, 900)
-    assert figures(deed)["downtime_s"][1] == again.report()["availability"]["downtime_s"]
-    assert figures(deed)["score"][1] == again.score().total
+        run(second_run, at_s).do(line)
+    run(second_run, 900)
+    assert figures(deed)["downtime_s"][1] == second_run.report()["availability"]["downtime_s"]
+    assert figures(deed)["score"][1] == second_run.score().total
 
 
 def test_the_original_run_is_unchanged() -> None:
-    taken, _ = play_sabotage()
-    before = (taken.state_hash(), len(taken.journal), taken.score())
-    assert evaluate_actions(taken) == evaluate_actions(taken)
-    assert (taken.state_hash(), len(taken.journal), taken.score()) == before
+    sabotaged, _ = play_sabotage()
+    before = (sabotaged.state_hash(), len(sabotaged.journal), sabotaged.score())
+    assert evaluate_actions(sabotaged) == evaluate_actions(sabotaged)
+    assert (sabotaged.state_hash(), len(sabotaged.journal), sabotaged.score()) == before
 
 
 def test_a_retry_starts_before_its_cause() -> None:
-    taken, found = play_sabotage()
-    by_what = {m.without.what: m for m in found.mistakes if m.without is not None and m.rule == "Conduct"}
-    forced = by_what["ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS on SERVER_B"]
+    sabotaged, run_review = play_sabotage()
+    rules_by_action = {
+        m.without.what: m for m in run_review.mistakes if m.without is not None and m.rule == "Conduct"
+    }
+    forced = rules_by_action["ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS on SERVER_B"]
     assert forced.tick > 8070 + 300, "it was seen when the role was taken, seconds later"
-    place = next(n for n, item in enumerate(taken.journal) if "FORCE" in item.line)
+    place = next(n for n, item in enumerate(sabotaged.journal) if "FORCE" in item.line)
     assert (
         forced.retry_tick
-        == counterfactual.find_retry_tick(8070, taken.journal[place], taken.journal[:place])
+        == counterfactual.find_retry_tick(8070, sabotaged.journal[place], sabotaged.journal[:place])
         < 8070 - 2000
     )
-    back = History(taken).fork(forced.retry_tick, before_inputs=True).drill
-    assert not any("FORCE" in item.line for item in back.journal)
-    assert not back.holds("Sales on SERVER_B is PRINCIPAL")
+    retried = History(sabotaged).fork(forced.retry_tick, before_inputs=True).drill
+    assert not any("FORCE" in item.line for item in retried.journal)
+    assert not retried.holds("Sales on SERVER_B is PRINCIPAL")
 
 
 def test_lost_transactions_are_attributed_to_their_statement() -> None:
-    lost = ('name = "Downtime"\npoints = 30\n', 'name = "Downtime"\npoints = 20\n')
+    points_change = ('name = "Downtime"\npoints = 30\n', 'name = "Downtime"\npoints = 20\n')
     rule = (
         '\n[[rubric]]\nkind = "conduct"',
         '\n[[rubric]]\nkind = "lost_transactions"\nname = "Lost"\npoints = 10\nlimit = 1\nbetter = "Wait."\n'
         '\n[[rubric]]\nkind = "conduct"',
     )
-    off = ('witness = "SERVER_W"\n', 'safety = "OFF"\n')
-    taken = run(drill(lost, rule, off), 10)
-    taken.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
-    run(taken, 50).do(FORCE)
-    run(taken, 300)
-    (loss,) = [m for m in review(taken).mistakes if m.rule == "Lost"]
+    safety_change = ('witness = "SERVER_W"\n', 'safety = "OFF"\n')
+    drill_run = run(drill(points_change, rule, safety_change), 10)
+    drill_run.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
+    run(drill_run, 50).do(FORCE)
+    run(drill_run, 300)
+    (loss,) = [m for m in review(drill_run).mistakes if m.rule == "Lost"]
     assert (loss.cause_tick, "FORCE_SERVICE" in loss.cause) == (5000, True)
-    assert loss.retry_tick == counterfactual.find_retry_tick(5000, taken.journal[-1], ()) < 3000
+    assert loss.retry_tick == counterfactual.find_retry_tick(5000, drill_run.journal[-1], ()) < 3000
     assert loss.without is not None
     assert figures(loss.without)["lost_transactions"][1] == 0
 
@@ -119,10 +121,10 @@ def test_an_action_without_a_rule_is_listed_as_costly() -> None:
         "when = 'ran \"SET PARTNER OFF\"'\nprice = 20",
         "when = 'ran \"SET PARTNER OFF\" on SERVER_W'\nprice = 20",
     )
-    taken = run(drill(unpriced), 5)
-    taken.do("stop-service SERVER_B")
-    run(taken, 300)
-    (first, *_) = review(taken).mistakes
+    drill_run = run(drill(unpriced), 5)
+    drill_run.do("stop-service SERVER_B")
+    run(drill_run, 300)
+    (first, *_) = review(drill_run).mistakes
     assert first.without is not None
     assert first.without.what == "SERVER_B ▸ Stop SQL Server"
     assert (first.cause_tick, first.retry_tick) == (500, 0)
@@ -130,36 +132,36 @@ def test_an_action_without_a_rule_is_listed_as_costly() -> None:
 
 def test_consequences_are_removed_with_their_cause() -> None:
     """Without the command that ended the session, the commands that set it up again have no effect."""
-    taken = run(drill(), 5)
-    taken.do("pull-cable SERVER_W")
-    run(taken, 10).do("plug-cable SERVER_W")
-    run(taken, 40).do("power-on SERVER_A")
-    run(taken, 300)
-    (deed,) = evaluate_actions(taken, [0])
+    drill_run = run(drill(), 5)
+    drill_run.do("pull-cable SERVER_W")
+    run(drill_run, 10).do("plug-cable SERVER_W")
+    run(drill_run, 40).do("power-on SERVER_A")
+    run(drill_run, 300)
+    (deed,) = evaluate_actions(drill_run, [0])
     assert deed.points == 2.0, "the needless fault is gone, and mending it as well"
 
 
 def test_the_analysis_is_limited_and_can_be_canceled() -> None:
-    taken = drill()
+    drill_run = drill()
     for n in range(2 * DEEDS_MAX):
-        run(taken, 2 + n / 2).do(f"workload Sales Workload1 scale={1 + n / 100}")
-    run(taken, 300)
+        run(drill_run, 2 + n / 2).do(f"workload Sales Workload1 scale={1 + n / 100}")
+    run(drill_run, 300)
     shares = []
-    slices = evaluating_actions(taken)
+    slices = evaluating_actions(drill_run)
     for share in slices:
         shares.append(share)
         if len(shares) > 5:
             break
     slices.close()
     assert all(0.0 <= share <= 1.0 for share in shares)
-    assert len(evaluate_actions(taken)) <= DEEDS_MAX
+    assert len(evaluate_actions(drill_run)) <= DEEDS_MAX
 
 
 @pytest.mark.parametrize("line", ["note nothing", "sql SERVER_A SELECT 1"])
 def test_actions_without_effect_are_not_tried(line: str) -> None:
-    taken = run(drill(), 5)
-    taken.do(line)
-    assert evaluate_actions(run(taken, 300)) == ()
+    drill_run = run(drill(), 5)
+    drill_run.do(line)
+    assert evaluate_actions(run(drill_run, 300)) == ()
     assert small().solution
 
 

@@ -45,17 +45,17 @@ def format_scalar(value: object) -> str:
 def format_lines(value: object, path: str = "") -> Iterator[str]:
     """Yield one line for each object whose fields are all scalars, and for each scalar outside of such an object."""
     fields = value if isinstance(value, dict) else {}
-    flat = {key: each for key, each in fields.items() if not isinstance(each, (dict, list, tuple))}
+    flat = {key: part for key, part in fields.items() if not isinstance(part, (dict, list, tuple))}
     if flat:
-        yield f"{path}: " + " | ".join(f"{key}={format_scalar(each)}" for key, each in flat.items())
+        yield f"{path}: " + " | ".join(f"{key}={format_scalar(part)}" for key, part in flat.items())
     for key in [key for key in fields if key not in flat]:
         yield from format_lines(fields[key], f"{path}.{key}" if path else str(key))
     if isinstance(value, (list, tuple)):
-        if all(not isinstance(each, (dict, list, tuple)) for each in value):
+        if all(not isinstance(part, (dict, list, tuple)) for part in value):
             yield f"{path}: " + " | ".join(map(format_scalar, value))
         else:
-            for number, each in enumerate(value):
-                yield from format_lines(each, f"{path}.{number}")
+            for number, item in enumerate(value):
+                yield from format_lines(item, f"{path}.{number}")
 
 
 def list_report(drill: Drill) -> list[str]:
@@ -69,47 +69,47 @@ def play(text: str) -> tuple[Drill, list[str]]:
     head, *lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     _, name, *seed = head.split()
     scenario = small() if name == "small" else load_shipped_scenario(name)
-    taken = Drill(scenario, int(seed[0]) if seed else None, DrillMode.PRACTICE)
+    drill_played = Drill(scenario, int(seed[0]) if seed else None, DrillMode.PRACTICE)
     rows, previous = list[str](), set[str]()
     for line in lines:
         at_s, _, typed = line.partition(" ")
-        run(taken, float(at_s))
-        now = list_report(taken)
-        rows += [f"before {line}", *(f"  {row}" for row in now if row not in previous)]
-        previous = set(now)
+        run(drill_played, float(at_s))
+        report = list_report(drill_played)
+        rows += [f"before {line}", *(f"  {row}" for row in report if row not in previous)]
+        previous = set(report)
         try:
-            taken.do(typed)
+            drill_played.do(typed)
         except InputError as problem:
             rows.append(f"refused: {typed}: {problem}")
-    if taken.ended_by is None:
-        taken.advance_to(taken.end_tick or 0)
-    return taken, rows
+    if drill_played.ended_by is None:
+        drill_played.advance_to(drill_played.end_tick or 0)
+    return drill_played, rows
 
 
 def record(text: str) -> str:
     """Return the debrief of the current code."""
-    asked = text.split("\n----")[0]
-    taken, lines = play(asked)
-    lines += format_lines(review(taken).as_json(), "review")
-    lines += list_report(taken)
-    reference = play_reference(taken.scenario, taken.seed)
-    parted = difference.find_first_difference(taken, reference)
+    request_text = text.split("\n----")[0]
+    drill_played, lines = play(request_text)
+    lines += format_lines(review(drill_played).as_json(), "review")
+    lines += list_report(drill_played)
+    reference = play_reference(drill_played.scenario, drill_played.seed)
+    parted = difference.find_first_difference(drill_played, reference)
     if parted is not None:
         lines.append(
             f"parted at {parted.tick}: {parted.left and parted.left.text} / {parted.right and parted.right.text}"
         )
     lines += [
         f"{row.what}: {row.left}" + ("" if row.is_equal else f" / {row.right}")
-        for row in difference.compare_states(taken, reference)
+        for row in difference.compare_states(drill_played, reference)
     ]
     lines += [
         f"{row.name}: {row.left:.6g} / {row.right:.6g}"
-        for row in difference.compare_outcomes(taken, reference)
+        for row in difference.compare_outcomes(drill_played, reference)
     ]
-    for curve in difference.compare_curves(taken, reference):
-        sides = [list(side[10:100:30]) for side in (curve.left, curve.right)]
+    for curve in difference.compare_curves(drill_played, reference):
+        sides = [list(values[10:100:30]) for values in (curve.left, curve.right)]
         lines.append(f"{curve.database} {curve.counter}: {sides[0]} / {sides[1]}")
-    return "\n".join([asked, "----", *lines]) + "\n"
+    return "\n".join([request_text, "----", *lines]) + "\n"
 
 
 @pytest.mark.parametrize("path", DEBRIEFS, ids=lambda path: path.stem)

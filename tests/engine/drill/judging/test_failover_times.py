@@ -15,12 +15,12 @@ from engine.planning import MirroringPlan
 def test_every_cause_ends_in_a_failover(cause: str) -> None:
     scenario = scenario_of(MirroringPlan(), cause)
     assert scenario is not None
-    (found,) = run_to_completion(failover_times(scenario, 1))
-    assert not found.problem
-    assert found.failover_s is not None
-    assert found.downtime_s is not None
-    unnoticed_s = found.downtime_s - found.failover_s
-    assert 0.0 <= unnoticed_s < found.downtime_s < 20.0
+    (times_found,) = run_to_completion(failover_times(scenario, 1))
+    assert not times_found.problem
+    assert times_found.failover_s is not None
+    assert times_found.downtime_s is not None
+    unnoticed_s = times_found.downtime_s - times_found.failover_s
+    assert 0.0 <= unnoticed_s < times_found.downtime_s < 20.0
     assert (unnoticed_s > 9.0) == (cause == "hang"), "which only the partner timeout notices"
 
 
@@ -37,5 +37,5 @@ def test_the_plans_link_equals_that_of_the_world() -> None:
 def test_without_safety_full_no_automatic_failover_occurs() -> None:
     plan = MirroringPlan()
     assert scenario_of(replace(plan, safety=SafetyMode.OFF), CAUSES[0]) is None
-    own = replace(plan.workload, name="own")
-    assert scenario_of(replace(plan, workload=own), CAUSES[0]) is None
+    own_workload = replace(plan.workload, name="own")
+    assert scenario_of(replace(plan, workload=own_workload), CAUSES[0]) is None

@@ -35,9 +35,9 @@ def test_an_omitted_action_is_retried_before_the_harm() -> None:
     drill.advance_to(10_000)
     drill.do(OFF)
     drill.advance_to(drill.end_tick or 60_000)
-    found = review(drill).mistakes
-    assert [m for m in found if m.omission]
-    assert all(m.retry_tick < 10_000 for m in found)
+    mistakes = review(drill).mistakes
+    assert [m for m in mistakes if m.omission]
+    assert all(m.retry_tick < 10_000 for m in mistakes)
 
 
 def test_advice_considers_a_lost_principal() -> None:

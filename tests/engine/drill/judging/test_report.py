@@ -18,30 +18,30 @@ STEPS = ("failed_t_s", "detected_t_s", "redo_done_t_s", "decided_t_s", "online_t
 
 def report(*lines: str, until_s: float = 80.0, changes: tuple[tuple[str, str], ...] = ()) -> Any:
     """Return the report of a run without a timeline in which *lines* are applied at 30 s."""
-    taken = run(drill(*changes, text=FREE), 30)
+    drill_run = run(drill(*changes, text=FREE), 30)
     for line in lines:
-        taken.do(line)
-    return run(taken, until_s).report()
+        drill_run.do(line)
+    return run(drill_run, until_s).report()
 
 
 def test_the_report_has_the_fixed_fields_as_json() -> None:
-    made = play_reference(small()).report()
-    assert json.loads(json.dumps(made, allow_nan=False)) == made
-    assert set(made) >= {
+    reference_report = play_reference(small()).report()
+    assert json.loads(json.dumps(reference_report, allow_nan=False)) == reference_report
+    assert set(reference_report) >= {
         "scenario", "seed", "version", "ended_at_s", "state_hash", "events", "failovers", "availability", "sql",
         "score", "readings",
     }  # fmt: skip
-    assert set(made["score"]) >= {"total", "items"}
-    assert set(made["score"]["items"][0]) >= {"name", "points", "max", "why"}
-    assert {event["kind"] for event in made["events"]} >= {
+    assert set(reference_report["score"]) >= {"total", "items"}
+    assert set(reference_report["score"]["items"][0]) >= {"name", "points", "max", "why"}
+    assert {event["kind"] for event in reference_report["events"]} >= {
         "fault", "state", "role", "trace", "errorlog", "client", "goal", "score",
     }  # fmt: skip
-    assert all({"t_s", "kind", "text"} <= set(event) for event in made["events"])
+    assert all({"t_s", "kind", "text"} <= set(event) for event in reference_report["events"])
 
 
 def test_a_failover_has_six_ordered_steps_and_its_published_row() -> None:
-    made = report("power-off SERVER_A")
-    (failover,) = made["failovers"]
+    report_made = report("power-off SERVER_A")
+    (failover,) = report_made["failovers"]
     assert (failover["kind"], failover["cause"]) == ("automatic", "power-off")
     assert (failover["from_server"], failover["to_server"]) == ("SERVER_A", "SERVER_B")
     stamps = [failover[step] for step in STEPS]
@@ -65,8 +65,10 @@ def test_a_failover_has_six_ordered_steps_and_its_published_row() -> None:
 )
 def test_each_cause_of_table_6_has_its_row(line: str, idle: float, loaded: float) -> None:
     for workload, published in (("Workload1", loaded), ("none", idle)):
-        made = report(line, changes=(('workload = "Workload1"', f'workload = "{workload}"'),), until_s=120)
-        (failover,) = made["failovers"]
+        report_made = report(
+            line, changes=(('workload = "Workload1"', f'workload = "{workload}"'),), until_s=120
+        )
+        (failover,) = report_made["failovers"]
         assert failover["published_s"] == published, workload
         assert failover["failover_s"] == pytest.approx(published, rel=0.6), workload
 
@@ -91,45 +93,45 @@ NEWER = tuple(
 def test_incomparable_conditions_are_not_compared(
     lines: tuple[str, ...], changes: tuple[tuple[str, str], ...]
 ) -> None:
-    made = report(*lines, changes=changes)
-    assert len(made["failovers"]) == 1
-    assert "published_s" not in made["failovers"][0]
+    report_made = report(*lines, changes=changes)
+    assert len(report_made["failovers"]) == 1
+    assert "published_s" not in report_made["failovers"][0]
 
 
 def test_a_canceled_failover_is_not_listed() -> None:
-    made = report("pull-cable SERVER_A", "plug-cable SERVER_A")
-    assert made["failovers"] == []
+    report_made = report("pull-cable SERVER_A", "plug-cable SERVER_A")
+    assert report_made["failovers"] == []
 
 
 def test_availability_is_reported_in_total_and_per_database() -> None:
-    made = report("power-off SERVER_A")["availability"]
-    assert made["downtime_s"] == made["databases"]["Sales"]["downtime_s"] > 2.0
-    assert made["exposed_s"] > 40.0
-    assert (made["lost_transactions"], made["lost_kb"]) == (0, 0.0)
+    availability = report("power-off SERVER_A")["availability"]
+    assert availability["downtime_s"] == availability["databases"]["Sales"]["downtime_s"] > 2.0
+    assert availability["exposed_s"] > 40.0
+    assert (availability["lost_transactions"], availability["lost_kb"]) == (0, 0.0)
 
 
 def test_readings_are_sampled_each_second() -> None:
-    made = report("power-off SERVER_A")["readings"]
-    assert made["t_s"] == [float(second) for second in range(1, 81)]
+    readings = report("power-off SERVER_A")["readings"]
+    assert readings["t_s"] == [float(second) for second in range(1, 81)]
     for counter in COUNTERS:
-        assert len(made[counter]) == 80
-    assert made["transactions_per_s"][28] > 200.0
-    assert made["transactions_per_s"][32] < 50.0
-    assert made["transactions_per_s"][-1] > 200.0, "the new principal's row"
+        assert len(readings[counter]) == 80
+    assert readings["transactions_per_s"][28] > 200.0
+    assert readings["transactions_per_s"][32] < 50.0
+    assert readings["transactions_per_s"][-1] > 200.0, "the new principal's row"
 
 
 def test_readings_of_several_databases_are_sampled() -> None:
     second = '[[database]]\nname = "Stock"\nserver = "SERVER_B"\n\n[[client]]'
-    made = report(changes=(("[[client]]", second),), until_s=31)["readings"]
-    assert set(made["databases"]) == {"Sales", "Stock"}
-    assert made["database"] == "Sales"
-    assert made["databases"]["Sales"]["transactions_per_s"] == made["transactions_per_s"]
-    assert made["databases"]["Stock"]["transactions_per_s"][-1] == 0.0
+    readings = report(changes=(("[[client]]", second),), until_s=31)["readings"]
+    assert set(readings["databases"]) == {"Sales", "Stock"}
+    assert readings["database"] == "Sales"
+    assert readings["databases"]["Sales"]["transactions_per_s"] == readings["transactions_per_s"]
+    assert readings["databases"]["Stock"]["transactions_per_s"][-1] == 0.0
 
 
 def test_sql_batches_include_their_messages() -> None:
-    made = report("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")["sql"]
-    (batch,) = made
+    statements = report("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")["sql"]
+    (batch,) = statements
     assert (batch["t_s"], batch["server"]) == (30.0, "SERVER_B")
     assert "FAILOVER" in batch["batch"]
     assert batch["messages"][0]["number"] == 1470
@@ -139,23 +141,23 @@ def test_sql_batches_include_their_messages() -> None:
 
 def test_a_programs_batch_has_its_row_count() -> None:
     login = 'connect SERVER_A#tds1 {"login": "sa", "password": "right"}'
-    made = report(login, 'batch SERVER_A#tds1 "SELECT 1 AS n UNION ALL SELECT 2"')
-    (done,) = [event for event in made["events"] if event["kind"] == "sql_done"]
-    for told in (made["sql"][0], done):
-        assert [(one["columns"], one["rows"]) for one in told["results"]] == [(["n"], 2)]
+    report_made = report(login, 'batch SERVER_A#tds1 "SELECT 1 AS n UNION ALL SELECT 2"')
+    (done_event,) = [event for event in report_made["events"] if event["kind"] == "sql_done"]
+    for statement in (report_made["sql"][0], done_event):
+        assert [(result["columns"], result["rows"]) for result in statement["results"]] == [(["n"], 2)]
 
 
 def test_a_long_run_of_many_databases_has_fewer_readings(monkeypatch: pytest.MonkeyPatch) -> None:
-    every = report()["readings"]
+    readings = report()["readings"]
     monkeypatch.setattr("engine.drill.judging.report.READINGS_MAX", len(COUNTERS) * 30)
     fewer = report()["readings"]
-    assert fewer["t_s"] == every["t_s"][::3]
-    assert fewer["log_used_kb"] == every["log_used_kb"][::3]
+    assert fewer["t_s"] == readings["t_s"][::3]
+    assert fewer["log_used_kb"] == readings["log_used_kb"][::3]
 
 
 def test_a_select_has_columns_and_rows() -> None:
-    made = report("sql SERVER_A SELECT name FROM sys.databases WHERE name = 'Sales'")["sql"]
-    (result,) = made[0]["results"]
+    statements = report("sql SERVER_A SELECT name FROM sys.databases WHERE name = 'Sales'")["sql"]
+    (result,) = statements[0]["results"]
     assert result["columns"] == ["name"]
     assert result["rows"] == [["Sales"]]
 
@@ -170,12 +172,12 @@ def test_stated_confidence_is_calibrated() -> None:
         {"sure_percent": 10, "correct": True, "right": []},
     ]
     assert calibration(ignored) is None
-    found = calibration([*rows, *ignored])
-    assert found is not None
-    assert found["answers"] == 4
-    assert found["brier"] == pytest.approx((0.01 + 0.81 + 0.25 + 0.0) / 4)
+    calibrated = calibration([*rows, *ignored])
+    assert calibrated is not None
+    assert calibrated["answers"] == 4
+    assert calibrated["brier"] == pytest.approx((0.01 + 0.81 + 0.25 + 0.0) / 4)
     assert [
-        (point["sure_percent"], point["right_percent"], point["answers"]) for point in found["curve"]
+        (point["sure_percent"], point["right_percent"], point["answers"]) for point in calibrated["curve"]
     ] == [
         (50, 100.0, 1),
         (90, 50.0, 2),

@@ -19,12 +19,12 @@ def make_earlier_input(at_s: float, verb: str = "power-on", *args: str) -> Input
 def test_longer_texts_start_earlier_up_to_a_limit() -> None:
     longer = Input(AT, "sql", ("SERVER_A", "ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"))
     endless = Input(AT, "sql", ("SERVER_A", "SELECT 1 " * 1000))
-    found = [find_retry_tick(AT, act, ()) for act in (None, SHORT, longer, endless)]
-    assert found == sorted(found, reverse=True)
-    assert AT - found[0] > ticks(LOOK_S)
-    assert AT - found[1] == ticks(5.0 + 1.35 + 8 * 0.28)
-    assert AT - found[2] > ticks(20.0)
-    assert AT - found[3] == ticks(LEAD_S_MAX)
+    retry_ticks = [find_retry_tick(AT, act, ()) for act in (None, SHORT, longer, endless)]
+    assert retry_ticks == sorted(retry_ticks, reverse=True)
+    assert AT - retry_ticks[0] > ticks(LOOK_S)
+    assert AT - retry_ticks[1] == ticks(5.0 + 1.35 + 8 * 0.28)
+    assert AT - retry_ticks[2] > ticks(20.0)
+    assert AT - retry_ticks[3] == ticks(LEAD_S_MAX)
 
 
 def test_the_start_of_the_run_is_the_earliest_retry() -> None:
@@ -42,5 +42,7 @@ def test_the_start_of_the_run_is_the_earliest_retry() -> None:
     ],
 )
 def test_an_earlier_action_is_kept_if_there_is_time_to_look(earlier_input: Input, is_included: bool) -> None:
-    alone = find_retry_tick(AT, SHORT, ())
-    assert find_retry_tick(AT, SHORT, [earlier_input]) == (earlier_input.tick + 1 if is_included else alone)
+    default_tick = find_retry_tick(AT, SHORT, ())
+    assert find_retry_tick(AT, SHORT, [earlier_input]) == (
+        earlier_input.tick + 1 if is_included else default_tick
+    )

@@ -13,12 +13,12 @@ RESUME = "sql SERVER_A ALTER DATABASE Sales SET PARTNER RESUME"
 
 def play_lines(*lines: tuple[float, str], changes: tuple[tuple[str, str], ...] = ()) -> Drill:
     """Apply each (second, line), then the action of the reference, and play to the end."""
-    taken = drill(*changes)
+    drill_run = drill(*changes)
     for at_s, line in sorted([*lines, (80.0, "power-on SERVER_A")]):
-        taken.advance_to(round(at_s * 100))
-        taken.do(line)
-    taken.advance_to(taken.end_tick or 0)
-    return taken
+        drill_run.advance_to(round(at_s * 100))
+        drill_run.do(line)
+    drill_run.advance_to(drill_run.end_tick or 0)
+    return drill_run
 
 
 def price(drill: Drill) -> float:
@@ -34,9 +34,9 @@ def test_the_reference_costs_nothing() -> None:
     [("pull-cable SERVER_W", "plug-cable SERVER_W"), ("cut SERVER_B SERVER_W", "mend SERVER_W SERVER_B")],
 )
 def test_undone_actions_cost_points(fault: str, repair: str) -> None:
-    taken = play_lines((2, fault), (3, repair))
-    assert price(taken) == -2.0
-    (item,) = [item for item in taken.score().items if item.name == "Unnecessary faults"]
+    drill_run = play_lines((2, fault), (3, repair))
+    assert price(drill_run) == -2.0
+    (item,) = [item for item in drill_run.score().items if item.name == "Unnecessary faults"]
     assert item.at_s == (2.0,)
     assert fault in item.why
     assert item.losses[0].better
@@ -60,15 +60,19 @@ def test_waiting_before_undoing_saves_nothing(later_lines: list[tuple[float, str
 
 def test_a_command_counts_as_undone_at_any_later_time() -> None:
     changes = (('hold = "3s"', 'hold = "3s"\nafter = "4min"'),)
-    late = [(130.0, SUSPEND.replace("_A", "_B")), (220.0, RESUME.replace("_A", "_B"))]
-    assert price(play_lines(*late, changes=changes)) == -2.0
-    assert price(play_lines(*late[:1], changes=changes)) == 0.0
+    late_inputs = [(130.0, SUSPEND.replace("_A", "_B")), (220.0, RESUME.replace("_A", "_B"))]
+    assert price(play_lines(*late_inputs, changes=changes)) == -2.0
+    assert price(play_lines(*late_inputs[:1], changes=changes)) == 0.0
 
 
 def test_undone_actions_cost_at_most_ten_points() -> None:
     lines = [(2.0 + n, f"{verb} SERVER_W") for n in range(0, 16, 2) for verb in ("pull-cable",)]
-    both = [each for at, line in lines for each in ((at, line), (at + 0.5, line.replace("pull", "plug")))]
-    assert price(play_lines(*both)) == -10.0
+    all_inputs = [
+        input_line
+        for time_s, line in lines
+        for input_line in ((time_s, line), (time_s + 0.5, line.replace("pull", "plug")))
+    ]
+    assert price(play_lines(*all_inputs)) == -10.0
 
 
 def test_actions_of_the_reference_are_needed() -> None:
@@ -79,33 +83,33 @@ def test_actions_of_the_reference_are_needed() -> None:
 
 def test_powering_off_a_hung_server_is_a_repair() -> None:
     changes = (('do = "power-off SERVER_A"', 'do = "hang SERVER_A"'),)
-    taken = drill(*changes)
-    taken.advance_to(2500)
-    taken.do("power-off SERVER_A")
-    taken.advance_to(2600)
-    taken.do("power-on SERVER_A")
-    taken.advance_to(taken.end_tick or 0)
-    assert price(taken) == 0.0
+    drill_run = drill(*changes)
+    drill_run.advance_to(2500)
+    drill_run.do("power-off SERVER_A")
+    drill_run.advance_to(2600)
+    drill_run.do("power-on SERVER_A")
+    drill_run.advance_to(drill_run.end_tick or 0)
+    assert price(drill_run) == 0.0
 
 
 def test_keeping_a_lost_server_away_has_a_reason() -> None:
     changes = (('do = "power-off SERVER_A"', 'do = "pull-cable SERVER_A"'),)
-    taken = drill(*changes)
+    drill_run = drill(*changes)
     for at_s, line in (
         (50.0, "stop-service SERVER_A"),
         (60.0, "plug-cable SERVER_A"),
         (70.0, "start-service SERVER_A"),
     ):
-        taken.advance_to(round(at_s * 100))
-        taken.do(line)
-    taken.advance_to(taken.end_tick or 0)
-    assert taken.score().finished
-    assert price(taken) == 0.0
+        drill_run.advance_to(round(at_s * 100))
+        drill_run.do(line)
+    drill_run.advance_to(drill_run.end_tick or 0)
+    assert drill_run.score().finished
+    assert price(drill_run) == 0.0
 
 
 def test_actions_of_the_reference_may_be_done_differently() -> None:
     step = '[[solution]]\ndo = "2 restart-service SERVER_W"\nwhy = "Part of the way."\n\n[[solution]]\nwhen'
     changes = (("[[solution]]\nwhen", step),)
-    stopped = ((40.0, "stop-service SERVER_W"), (41.0, "start-service SERVER_W"))
-    assert price(play_lines(*stopped, changes=changes)) == 0.0
-    assert price(play_lines(*stopped)) == -2.0
+    witness_stop = ((40.0, "stop-service SERVER_W"), (41.0, "start-service SERVER_W"))
+    assert price(play_lines(*witness_stop, changes=changes)) == 0.0
+    assert price(play_lines(*witness_stop)) == -2.0

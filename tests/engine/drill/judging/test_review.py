@@ -21,31 +21,33 @@ from tests.shipped_scenarios import load_shipped_scenario
 
 
 def play_and_review(name: str, *steps: tuple[float, str]) -> tuple[Drill, Review]:
-    taken = Drill(scenario_files.find(name).load())
+    drill_run = Drill(scenario_files.find(name).load())
     for at_s, line in steps:
-        run(taken, at_s)
-        taken.do(line)
-    taken.advance_to(taken.end_tick or 0)
-    return taken, review(taken)
+        run(drill_run, at_s)
+        drill_run.do(line)
+    drill_run.advance_to(drill_run.end_tick or 0)
+    return drill_run, review(drill_run)
 
 
 def test_a_flawless_run_has_no_mistakes() -> None:
-    found = review(play_reference(small()))
-    assert (found.total, found.mistakes) == (100.0, ())
-    assert found.planned == ("SERVER_B serves", "SERVER_A is the mirror again")
-    assert found.ended == "all goals met"
-    assert {marker.kind for marker in found.happened} >= {
+    run_review = review(play_reference(small()))
+    assert (run_review.total, run_review.mistakes) == (100.0, ())
+    assert run_review.planned == ("SERVER_B serves", "SERVER_A is the mirror again")
+    assert run_review.ended == "all goals met"
+    assert {marker.kind for marker in run_review.happened} >= {
         "fault",
         "detection",
         "transition",
         "repair",
         "goal",
     }
-    assert found.reference is not None
-    assert [step.done_tick for step in found.reference.steps] == [step.tick for step in found.reference.steps]
-    assert found.reference.besides == ()
-    assert found.reference.parted is None
-    assert all(row.delta == 0.0 for row in found.reference.outcomes)
+    assert run_review.reference is not None
+    assert [step.done_tick for step in run_review.reference.steps] == [
+        step.tick for step in run_review.reference.steps
+    ]
+    assert run_review.reference.besides == ()
+    assert run_review.reference.parted is None
+    assert all(row.delta == 0.0 for row in run_review.reference.outcomes)
 
 
 def test_a_failover_is_compared_with_the_published_row() -> None:
@@ -92,8 +94,8 @@ def test_an_outage_that_ended_on_its_own_is_described() -> None:
     ],
 )
 def test_the_reason_for_no_failover_is_given(name: str, expected: str) -> None:
-    found = review(play_idle(scenario_files.find(name).load()))
-    outage = found.outages[0]
+    run_review = review(play_idle(scenario_files.find(name).load()))
+    outage = run_review.outages[0]
     assert not outage.failed_over
     assert expected in [guard.name for guard, _ in outage.against]
     assert f"{expected} (n" in outage.verdict
@@ -101,16 +103,16 @@ def test_the_reason_for_no_failover_is_given(name: str, expected: str) -> None:
 
 
 def test_only_the_witness_is_named_if_it_is_the_only_cause() -> None:
-    found = review(play_idle(load_shipped_scenario("why-no-failover-witness")))
-    assert [guard.name for guard, _ in found.outages[0].against] == ["mirror and witness are connected"]
+    run_review = review(play_idle(load_shipped_scenario("why-no-failover-witness")))
+    assert [guard.name for guard, _ in run_review.outages[0].against] == ["mirror and witness are connected"]
 
 
 def test_lost_transactions_are_reported() -> None:
-    found = review(play_reference(load_shipped_scenario("forced-service")))
-    (lost,) = found.lost
-    assert (lost.database, lost.server) == ("Sales", "SERVER_B")
-    assert lost.transactions > 1000
-    (failover,) = found.failovers
+    run_review = review(play_reference(load_shipped_scenario("forced-service")))
+    (loss,) = run_review.lost
+    assert (loss.database, loss.server) == ("Sales", "SERVER_B")
+    assert loss.transactions > 1000
+    (failover,) = run_review.failovers
     assert failover.phases[0].name == "until the command"
 
 
@@ -118,35 +120,35 @@ def test_lost_transactions_are_reported() -> None:
 
 
 def test_each_mistake_has_a_cause_and_a_retry_time() -> None:
-    taken, found = play_and_review(
+    drill_run, run_review = play_and_review(
         "automatic-failover",
         (30, "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER"),
         (100, "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"),
     )
-    refused, removed = sorted((m for m in found.mistakes if m.rule == "Conduct"), key=lambda m: m.tick)
+    refused, removed = sorted((m for m in run_review.mistakes if m.rule == "Conduct"), key=lambda m: m.tick)
     assert (refused.tick, refused.size, refused.points) == (3000, "inaccuracy", 3.0)
     assert refused.cause == "ALTER DATABASE Sales SET PARTNER FAILOVER on SERVER_B"
     assert refused.better == "run this on the principal."
     assert (removed.cause_tick, removed.size) == (10_000, "mistake")
     assert removed.cause.endswith("SET PARTNER OFF on SERVER_B")
-    history = History(taken)
+    history = History(drill_run)
     before = history.fork(removed.retry_tick, before_inputs=True).drill
     assert before.journal[-1].line.startswith(f"{removed.retry_tick / 100:g} rewind 900")
     assert before.holds('not ran "SET PARTNER OFF"'), "tried again before the mistake"
 
 
 def test_lost_time_is_retried_from_before_it_began() -> None:
-    _, found = play_and_review("automatic-failover")
-    (exposed,) = [m for m in found.mistakes if m.rule == "Time unprotected"]
-    lanes = found.lanes["Sales"]
+    _, run_review = play_and_review("automatic-failover")
+    (exposed,) = [m for m in run_review.mistakes if m.rule == "Time unprotected"]
+    lanes = run_review.lanes["Sales"]
     began = next(span for span in lanes.protection if span.what == "unprotected").from_tick
     assert exposed.cause == "SERVER_A ▸ Power off"
-    since = require(exposed.cause_tick)
-    assert since < began
-    assert exposed.retry_tick == counterfactual.find_retry_tick(since, None, ()) < since - 500
-    (goal,) = [m for m in found.mistakes if m.rule == "End state"]
+    cause_tick = require(exposed.cause_tick)
+    assert cause_tick < began
+    assert exposed.retry_tick == counterfactual.find_retry_tick(cause_tick, None, ()) < cause_tick - 500
+    (goal,) = [m for m in run_review.mistakes if m.rule == "End state"]
     assert goal.cause == "Missing action: SERVER_A ▸ Power on"
-    step = next(s for s in require(found.reference).steps if "power-on" in s.line)
+    step = next(s for s in require(run_review.reference).steps if "power-on" in s.line)
     assert goal.cause_tick == step.tick
     assert (
         goal.retry_tick
@@ -161,45 +163,45 @@ def test_mistakes_add_up_to_the_missing_points() -> None:
         ((100, "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"),),
         ((300, "power-on SERVER_A"),),
     ):
-        taken, found = play_and_review("automatic-failover", *steps)
-        score = taken.score()
+        drill_run, run_review = play_and_review("automatic-failover", *steps)
+        score = drill_run.score()
         missing = sum(item.max - item.points for item in score.items if item.name in ("End state", "Conduct"))
-        told = sum(m.points for m in found.mistakes if m.rule in ("End state", "Conduct"))
+        total = sum(m.points for m in run_review.mistakes if m.rule in ("End state", "Conduct"))
         if score.finished:
-            assert told == pytest.approx(missing)
-        assert all(m.better and m.what for m in found.mistakes)
-        assert all(0 <= m.retry_tick <= m.tick <= taken.tick for m in found.mistakes)
+            assert total == pytest.approx(missing)
+        assert all(m.better and m.what for m in run_review.mistakes)
+        assert all(0 <= m.retry_tick <= m.tick <= drill_run.tick for m in run_review.mistakes)
 
 
 def test_a_wrong_answer_is_a_mistake() -> None:
-    taken = run(asking(), 21)
-    taken.do("answer next 2")
-    run(taken, 60)
-    taken.do("answer cause 2")
-    taken.do("answer role 2")
-    taken.do("power-on SERVER_A")
-    run(taken, 300)
-    (wrong,) = review(taken).mistakes
-    assert (wrong.rule, wrong.points, wrong.tick) == ("Prediction", 10.0, 2100)
-    assert "The mirror was in step" in wrong.what
+    drill_run = run(asking(), 21)
+    drill_run.do("answer next 2")
+    run(drill_run, 60)
+    drill_run.do("answer cause 2")
+    drill_run.do("answer role 2")
+    drill_run.do("power-on SERVER_A")
+    run(drill_run, 300)
+    (mistake,) = review(drill_run).mistakes
+    assert (mistake.rule, mistake.points, mistake.tick) == ("Prediction", 10.0, 2100)
+    assert "The mirror was in step" in mistake.what
 
 
 # --- the reference ------------------------------------------------------------------------------------------
 
 
 def test_differences_from_the_reference_are_listed() -> None:
-    taken = run(drill(), 100)
-    taken.do("sql SERVER_B select 1 as looked")
-    taken.do("power-on SERVER_A")
-    run(taken, 300)
-    found = review(taken).reference
-    assert found is not None
-    assert [(step.line, step.done_tick) for step in found.steps] == [("power-on SERVER_A", 10_000)]
-    assert [item.line_without_time for item in found.besides] == ["sql SERVER_B select 1 as looked"]
-    assert found.parted is not None
-    assert found.parted.right is not None
-    assert found.parted.right.text == "power-on SERVER_A"
-    outcome = {row.name: row.delta for row in found.outcomes}
+    drill_run = run(drill(), 100)
+    drill_run.do("sql SERVER_B select 1 as looked")
+    drill_run.do("power-on SERVER_A")
+    run(drill_run, 300)
+    reference = review(drill_run).reference
+    assert reference is not None
+    assert [(step.line, step.done_tick) for step in reference.steps] == [("power-on SERVER_A", 10_000)]
+    assert [item.line_without_time for item in reference.besides] == ["sql SERVER_B select 1 as looked"]
+    assert reference.parted is not None
+    assert reference.parted.right is not None
+    assert reference.parted.right.text == "power-on SERVER_A"
+    outcome = {row.name: row.delta for row in reference.outcomes}
     assert outcome["exposed_s"] < -60.0, "the reference was faster"
 
 
@@ -224,42 +226,42 @@ def test_equal_actions_are_recognized(first_line: str, second_line: str, expecte
 
 
 def test_free_play_is_reviewed_without_points() -> None:
-    taken = run(drill(text=FREE), 20)
-    taken.do("power-off SERVER_A")
-    run(taken, 60)
-    taken.finish()
-    found = review(taken)
-    assert (found.total, found.mistakes, found.reference) == (None, (), None)
-    assert found.outages[0].failed_over
+    drill_run = run(drill(text=FREE), 20)
+    drill_run.do("power-off SERVER_A")
+    run(drill_run, 60)
+    drill_run.finish()
+    run_review = review(drill_run)
+    assert (run_review.total, run_review.mistakes, run_review.reference) == (None, (), None)
+    assert run_review.outages[0].failed_over
 
 
 def test_the_review_is_plain_data() -> None:
-    taken = drill(mode=DrillMode.GUIDED)
-    play_solution(taken)
-    plain = json.loads(json.dumps(review(taken).as_json()))
-    assert plain["lanes"]["Sales"]["service"][0]["what"] == "in service"
+    drill_run = drill(mode=DrillMode.GUIDED)
+    play_solution(drill_run)
+    document = json.loads(json.dumps(review(drill_run).as_json()))
+    assert document["lanes"]["Sales"]["service"][0]["what"] == "in service"
 
 
 def test_a_goal_does_not_require_a_query() -> None:
     """The run applies all inputs of the reference except its queries, and applies them too late."""
     look = 'do = "25 sql SERVER_B EXEC xp_readerrorlog"\nwhy = "It says who leads."\n\n'
     scenario = small(("[[solution]]\n", f"[[solution]]\n{look}[[solution]]\n"))
-    taken = Drill(scenario, scenario.seed)
-    taken.advance_to(9_000)
-    taken.do("power-on SERVER_A")
-    taken.finish()
-    causes = [mistake.cause for mistake in review(taken).mistakes if mistake.rule == "End state"]
+    drill_run = Drill(scenario, scenario.seed)
+    drill_run.advance_to(9_000)
+    drill_run.do("power-on SERVER_A")
+    drill_run.finish()
+    causes = [mistake.cause for mistake in review(drill_run).mistakes if mistake.rule == "End state"]
     assert causes
     assert not any("xp_readerrorlog" in cause for cause in causes)
 
 
 def test_a_manually_started_instance_is_no_automatic_failover() -> None:
     """The role had moved but stayed offline, and a person brought it online."""
-    found = review(play_reference(load_shipped_scenario("fci-tempdb-path")))
-    assert [outage.summary for outage in found.outages] == [
+    run_review = review(play_reference(load_shipped_scenario("fci-tempdb-path")))
+    assert [outage.summary for outage in run_review.outages] == [
         "NODE_2 took over after a command brought the role online."
     ]
-    (failover,) = found.failovers
+    (failover,) = run_review.failovers
     assert [phase.name for phase in failover.phases] == ["detection", "start and recovery on the new node"]
     assert failover.unlike == "the published table covers database mirroring only"
 
@@ -270,20 +272,20 @@ def test_an_unasked_question_is_no_mistake() -> None:
     drill.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
     drill.advance_to(12000)
     drill.do("finish")
-    found = review(drill)
-    assert any(mistake.rule == "Conduct" for mistake in found.mistakes)
-    assert not [mistake for mistake in found.mistakes if mistake.rule == "Diagnosis"]
+    run_review = review(drill)
+    assert any(mistake.rule == "Conduct" for mistake in run_review.mistakes)
+    assert not [mistake for mistake in run_review.mistakes if mistake.rule == "Diagnosis"]
 
 
 def test_a_rewind_is_no_difference_between_runs() -> None:
     """The rewound run repeats its note and its hints, and is otherwise equal."""
-    plain = run(drill(), 60)
-    taken = run(drill(), 40)
-    taken.hint(2)
-    back = run(rewind_drill(run(taken, 50), 30), 60)
-    assert difference.find_first_difference(plain, back) is None
-    back.do("power-on SERVER_A")
-    parted = difference.find_first_difference(run(plain, 70), run(back, 70))
+    plain_run = run(drill(), 60)
+    drill_run = run(drill(), 40)
+    drill_run.hint(2)
+    rewound = run(rewind_drill(run(drill_run, 50), 30), 60)
+    assert difference.find_first_difference(plain_run, rewound) is None
+    rewound.do("power-on SERVER_A")
+    parted = difference.find_first_difference(run(plain_run, 70), run(rewound, 70))
     assert parted is not None
     assert parted.tick == 6000
     assert parted.right is not None

@@ -25,26 +25,26 @@ def test_time_points_fall_linearly(value: float, points: float) -> None:
 
 
 def item(items: tuple[RubricItem, ...], name: str) -> RubricItem:
-    return next(each for each in items if each.name == name)
+    return next(item for item in items if item.name == name)
 
 
 def test_a_finished_run_gets_all_points() -> None:
-    taken = run(drill(), 40)
-    taken.do(PROTECT)
-    run(taken, 300)
-    score = taken.score()
+    drill_run = run(drill(), 40)
+    drill_run.do(PROTECT)
+    run(drill_run, 300)
+    score = drill_run.score()
     assert score.finished
     assert score.total == 100.0
     assert item(score.items, "End state").at_s, "goals without their moments"
     assert 20.0 in item(score.items, "Downtime").at_s
-    assert all(each.why for each in score.items)
-    assert not any(each.better for each in score.items)
+    assert all(item.why for item in score.items)
+    assert not any(item.better for item in score.items)
 
 
 def test_an_unfinished_run_gets_only_goal_points() -> None:
-    taken = run(drill(), 300)
-    score = taken.score()
-    assert taken.finished
+    drill_run = run(drill(), 300)
+    score = drill_run.score()
+    assert drill_run.finished
     assert not score.finished
     assert score.total == 10.0  # one goal of weight 1 out of a total weight of 4
     assert "1 of 2" in item(score.items, "Downtime").why
@@ -52,7 +52,7 @@ def test_an_unfinished_run_gets_only_goal_points() -> None:
 
 
 def test_the_total_equals_that_of_the_score() -> None:
-    taken, seen = drill(), set()
+    drill_run, causes = drill(), set()
     for line in (
         "hint 1",
         "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER",
@@ -61,76 +61,76 @@ def test_the_total_equals_that_of_the_score() -> None:
         "note",
         "finish",
     ):
-        run(taken, taken.tick / 100 + 10)
+        run(drill_run, drill_run.tick / 100 + 10)
         with suppress(InputError):
-            taken.do(line)
-        assert taken.total() == taken.score().total
-        seen.add(taken.total())
-    assert len(seen) > 1
-    taken = run(drill(), 40)
-    taken.do(PROTECT)
-    run(taken, 300)
-    assert taken.total() == taken.score().total == 100.0
+            drill_run.do(line)
+        assert drill_run.total() == drill_run.score().total
+        causes.add(drill_run.total())
+    assert len(causes) > 1
+    drill_run = run(drill(), 40)
+    drill_run.do(PROTECT)
+    run(drill_run, 300)
+    assert drill_run.total() == drill_run.score().total == 100.0
 
 
 def test_refused_commands_and_prices_reduce_conduct_points() -> None:
-    taken = run(drill(), 5)
-    taken.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
-    run(taken, 40)
-    taken.do(PROTECT)
-    run(taken, 300)
-    conduct = item(taken.score().items, "Conduct")
+    drill_run = run(drill(), 5)
+    drill_run.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
+    run(drill_run, 40)
+    drill_run.do(PROTECT)
+    run(drill_run, 300)
+    conduct = item(drill_run.score().items, "Conduct")
     assert conduct.points == 26.0
     assert "1470" in conduct.why
     assert conduct.at_s == (5.0,)
 
 
 def test_a_price_is_charged_once() -> None:
-    taken = run(drill(), 5)
-    taken.do(OFF)
-    run(taken, 7)
-    assert [e.text for e in taken.events if e.kind == "score"] == ["The session was removed."]
-    run(taken, 9)
-    assert len([e for e in taken.events if e.kind == "score"]) == 1
+    drill_run = run(drill(), 5)
+    drill_run.do(OFF)
+    run(drill_run, 7)
+    assert [e.text for e in drill_run.events if e.kind == "score"] == ["The session was removed."]
+    run(drill_run, 9)
+    assert len([e for e in drill_run.events if e.kind == "score"]) == 1
 
 
 def test_queries_and_typing_errors_cost_nothing() -> None:
-    taken = run(drill(), 5)
-    taken.do("sql SERVER_B USE Sales")
-    taken.do("sql SERVER_B SELEC 1")
-    run(taken, 40)
-    taken.do(PROTECT)
-    run(taken, 300)
-    assert item(taken.score().items, "Conduct").points == 30.0
+    drill_run = run(drill(), 5)
+    drill_run.do("sql SERVER_B USE Sales")
+    drill_run.do("sql SERVER_B SELEC 1")
+    run(drill_run, 40)
+    drill_run.do(PROTECT)
+    run(drill_run, 300)
+    assert item(drill_run.score().items, "Conduct").points == 30.0
 
 
 @pytest.mark.parametrize(("mode", "cost"), [(DrillMode.PRACTICE, 3.0), (DrillMode.GUIDED, 0.0)])
 def test_hints_cost_points_in_practice(mode: DrillMode, cost: float) -> None:
-    taken = run(drill(mode=mode), 40)
-    assert taken.hint_cost(2) == (2.0 if cost else 0.0)
-    assert taken.hint(1) == "Look at SERVER_A."
-    assert taken.hint(2) == "It is off."
-    assert taken.hint(2) == "It is off."
-    assert taken.hint_cost(2) == 0.0
-    taken.do(PROTECT)
-    run(taken, 300)
-    assert taken.score().total == 100.0 - cost
+    drill_run = run(drill(mode=mode), 40)
+    assert drill_run.hint_cost(2) == (2.0 if cost else 0.0)
+    assert drill_run.hint(1) == "Look at SERVER_A."
+    assert drill_run.hint(2) == "It is off."
+    assert drill_run.hint(2) == "It is off."
+    assert drill_run.hint_cost(2) == 0.0
+    drill_run.do(PROTECT)
+    run(drill_run, 300)
+    assert drill_run.score().total == 100.0 - cost
 
 
 def test_hints_cost_at_most_the_points_beyond_the_goals() -> None:
-    taken = run(drill(("cost = [1, 2, 30]", "cost = [50, 50, 50]")), 40)
+    drill_run = run(drill(("cost = [1, 2, 30]", "cost = [50, 50, 50]")), 40)
     for layer in (1, 2, 3):
-        taken.hint(layer)
-    taken.do(PROTECT)
-    run(taken, 300)
-    assert taken.score().total == 40.0, "who finishes keeps the points for the goals"
+        drill_run.hint(layer)
+    drill_run.do(PROTECT)
+    run(drill_run, 300)
+    assert drill_run.score().total == 40.0, "who finishes keeps the points for the goals"
 
 
 def test_a_score_is_reported_as_events() -> None:
-    taken = run(drill(), 300)
-    told = [e for e in taken.events if e.kind == "score"]
-    assert [read_field(e, "name") for e in told] == ["End state", "Downtime", "Conduct"]
-    assert sum(read_field(e, "points") for e in told) == taken.score().total
+    drill_run = run(drill(), 300)
+    score_events = [e for e in drill_run.events if e.kind == "score"]
+    assert [read_field(e, "name") for e in score_events] == ["End state", "Downtime", "Conduct"]
+    assert sum(read_field(e, "points") for e in score_events) == drill_run.score().total
 
 
 OFF_WITNESS = "sql {server} ALTER DATABASE Sales SET WITNESS OFF"
@@ -138,40 +138,40 @@ OFF_WITNESS = "sql {server} ALTER DATABASE Sales SET WITNESS OFF"
 
 def test_a_refused_command_does_not_disable_automatic_failover() -> None:
     """SERVER_W does not have the database and refuses the command."""
-    taken = run(drill(), 5)
-    taken.do(OFF_WITNESS.format(server="SERVER_W"))
-    run(taken, 40)
-    taken.do(PROTECT)
-    run(taken, 300)
-    score = taken.score()
+    drill_run = run(drill(), 5)
+    drill_run.do(OFF_WITNESS.format(server="SERVER_W"))
+    run(drill_run, 40)
+    drill_run.do(PROTECT)
+    run(drill_run, 300)
+    score = drill_run.score()
     assert score.finished
-    assert "Automatic failover disabled" not in [each.name for each in score.items]
+    assert "Automatic failover disabled" not in [item.name for item in score.items]
     assert score.total == 96.0, "a refused command costs four points of conduct"
 
 
 def test_rewinds_cost_at_most_the_points_beyond_the_goals() -> None:
     """The hints leave only the points of the goals, so the rewind costs nothing and the items add up to the total."""
-    taken = run(drill(("cost = [1, 2, 30]", "cost = [50, 50, 50]")), 40)
+    drill_run = run(drill(("cost = [1, 2, 30]", "cost = [50, 50, 50]")), 40)
     for layer in (1, 2, 3):
-        taken.hint(layer)
-    back = rewind_drill(run(taken, 100), 30)
-    back.do(PROTECT)
-    run(back, 300)
-    score = back.score()
+        drill_run.hint(layer)
+    rewound = rewind_drill(run(drill_run, 100), 30)
+    rewound.do(PROTECT)
+    run(rewound, 300)
+    score = rewound.score()
     assert item(score.items, "Rewinds").points == 0.0
-    assert score.total == sum(each.points for each in score.items) == 40.0
+    assert score.total == sum(item.points for item in score.items) == 40.0
 
 
 @pytest.mark.parametrize(("wait_s", "counted"), [(0.0, False), (89.0, False), (91.0, True)])
 def test_an_unanswered_question_about_the_state_counts_when_its_time_is_over(
     wait_s: float, counted: bool
 ) -> None:
-    taken = Drill(load_shipped_scenario("team-cable"))
-    run(taken, 5)
-    taken.do("@manager ask-status dba Payments?")
-    run(taken, 5 + wait_s)
-    taken.do("finish")
-    losses = [loss.why for loss in item(taken.score().items, "Status").losses if "no answer" in loss.why]
+    drill_run = Drill(load_shipped_scenario("team-cable"))
+    run(drill_run, 5)
+    drill_run.do("@manager ask-status dba Payments?")
+    run(drill_run, 5 + wait_s)
+    drill_run.do("finish")
+    losses = [loss.why for loss in item(drill_run.score().items, "Status").losses if "no answer" in loss.why]
     assert len(losses) == counted
 
 
@@ -188,13 +188,13 @@ def test_an_unanswered_question_about_the_state_counts_when_its_time_is_over(
 )
 def test_only_questions_count_as_status_questions(lines: list[str], why: str) -> None:
     scenario = load_shipped_scenario("team-status-calls")
-    taken = Drill(scenario, scenario.seed, DrillMode.PRACTICE)
-    taken.advance_to(1000)
+    drill_run = Drill(scenario, scenario.seed, DrillMode.PRACTICE)
+    drill_run.advance_to(1000)
     for line in lines:
-        taken.do(line)
-    taken.advance_to(12_000)
-    taken.do("finish")
-    assert item(taken.score().items, "Status").why.startswith(why)
+        drill_run.do(line)
+    drill_run.advance_to(12_000)
+    drill_run.do("finish")
+    assert item(drill_run.score().items, "Status").why.startswith(why)
 
 
 @pytest.mark.parametrize("batch", ["", "sql SERVER_B ALTER DATABASE Sales SET PARTNER SUSPEND"])
@@ -204,16 +204,16 @@ def test_points_for_a_forbidden_state_are_lost_when_it_is_reached(batch: str) ->
         '[[forbidden]]\nname = "apart"\ntext = "Suspended"\nwhen = "Sales is SUSPENDED"\n'
         'better = "Keep the session"\n\n'
     )
-    taken = drill(
+    drill_run = drill(
         ('[[rubric]]\nkind = "downtime"', f'{forbidden}{rubric}[[rubric]]\nkind = "downtime"'),
         ("points = 40", "points = 30"),
     )
-    taken.advance_to(8000)
-    taken.do("power-on SERVER_A")
-    taken.advance_to(15_000)
+    drill_run.advance_to(8000)
+    drill_run.do("power-on SERVER_A")
+    drill_run.advance_to(15_000)
     if batch:
-        taken.do(batch)
-        taken.advance_to(15_200)
-        taken.do(batch.replace("SUSPEND", "RESUME"))
-    taken.advance_to(taken.end_tick or 0)
-    assert (item(taken.score().items, "Session").points == 10.0) is (not batch)
+        drill_run.do(batch)
+        drill_run.advance_to(15_200)
+        drill_run.do(batch.replace("SUSPEND", "RESUME"))
+    drill_run.advance_to(drill_run.end_tick or 0)
+    assert (item(drill_run.score().items, "Session").points == 10.0) is (not batch)

@@ -34,15 +34,15 @@ def test_a_run_scores_the_points_of_its_player() -> None:
 
 
 def test_free_play_has_no_points_and_no_failures() -> None:
-    found = play_outcome(texts.small(text=texts.FREE), "idle", 3)
-    assert (found.points, found.finished, found.failover_s) == (None, True, None)
-    assert summaries([found])[0]["points"] is None
+    outcome = play_outcome(texts.small(text=texts.FREE), "idle", 3)
+    assert (outcome.points, outcome.finished, outcome.failover_s) == (None, True, None)
+    assert summaries([outcome])[0]["points"] is None
 
 
 def test_an_unplayable_run_is_a_reported_failure() -> None:
-    found = play_outcome(texts.small(("+5 power-on SERVER_A", "+5 workload Sales Nothing")), "reference", 3)
-    assert summaries([found])[0]["failures"] == 1
-    assert table([found]).splitlines()[-1].startswith("small, reference, seed 3: ")
+    outcome = play_outcome(texts.small(("+5 power-on SERVER_A", "+5 workload Sales Nothing")), "reference", 3)
+    assert summaries([outcome])[0]["failures"] == 1
+    assert table([outcome]).splitlines()[-1].startswith("small, reference, seed 3: ")
 
 
 def test_mean_percentiles_and_failures_are_computed() -> None:
@@ -68,8 +68,8 @@ def test_the_share_within_a_limit_has_a_confidence_interval() -> None:
     assert compute_confidence_interval(0, 0) == (0.0, 1.0)
     (row,) = check_limit(RUNS, "points", 3.0)
     assert (row.runs, row.within) == (5, 3)
-    (none,) = check_limit(RUNS, "failover_s", 3.0)
-    assert (none.runs, none.within) == (0, 0)
+    (limit_result,) = check_limit(RUNS, "failover_s", 3.0)
+    assert (limit_result.runs, limit_result.within) == (0, 0)
 
 
 def test_results_of_limits_are_listed_by_scenario_and_player() -> None:

@@ -21,8 +21,8 @@ def test_unfinished_batches_are_listed() -> None:
     drill = _drill("lab")
     drill.do("sql SERVER_A WAITFOR DELAY '01:00:00'")
     drill.do("sql SERVER_A SELECT 1")
-    found = [(row["server"], row["batch"], row["state"]) for row in drill.report()["unfinished"]]
-    assert found == [
+    rows = [(row["server"], row["batch"], row["state"]) for row in drill.report()["unfinished"]]
+    assert rows == [
         ("SERVER_A", "WAITFOR DELAY '01:00:00'", "running"),
         ("SERVER_A", "SELECT 1", "waiting"),
     ]

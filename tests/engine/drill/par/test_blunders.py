@@ -38,13 +38,13 @@ def measure_blunders(scenario: Scenario, *lines: str, known_plan: Sequence[Input
     ],
 )
 def test_a_repairable_mistake_is_no_blunder(small: Scenario, line: str, is_blunder: bool) -> None:
-    found = measure_blunders(small, line).certificate_fields
-    assert found == {"blunder_share": 1.0 if is_blunder else 0.0, "acts_tried": 1, "choices": 1}
+    fields = measure_blunders(small, line).certificate_fields
+    assert fields == {"blunder_share": 1.0 if is_blunder else 0.0, "acts_tried": 1, "choices": 1}
 
 
 def test_a_query_or_note_is_no_choice(small: Scenario) -> None:
-    found = measure_blunders(small, "sql SERVER_B SELECT 1", "note so far").certificate_fields
-    assert found == {"blunder_share": None, "acts_tried": 0, "choices": 1}
+    fields = measure_blunders(small, "sql SERVER_B SELECT 1", "note so far").certificate_fields
+    assert fields == {"blunder_share": None, "acts_tried": 0, "choices": 1}
 
 
 ASKED = (
@@ -64,21 +64,21 @@ why = "So.\""""
 
 def test_blunders_do_not_depend_on_the_search() -> None:
     """A plan that answers at once never has an open question; the reference has one."""
-    asked = texts.small(
+    asking_scenario = texts.small(
         ("\n[[solution]]\nwhen", ASKED),
         ('name = "Downtime"\npoints = 30', 'name = "Downtime"\npoints = 10'),
         ('why = "It joins as the mirror by itself."', ANSWER),
     )
     lines = ("answer who 1", "answer who 2", SET + "PARTNER OFF")
-    early = (Input(2_600, "answer", ("who", "2")), Input(4_000, "power-on", ("SERVER_A",)))
-    found = measure_blunders(asked, *lines, known_plan=early)
-    assert len(found.plan.actions) == 3, "the reference, with a note"
-    assert found.certificate_fields == measure_blunders(asked, *lines).certificate_fields
+    early_plan = (Input(2_600, "answer", ("who", "2")), Input(4_000, "power-on", ("SERVER_A",)))
+    blunders = measure_blunders(asking_scenario, *lines, known_plan=early_plan)
+    assert len(blunders.plan.actions) == 3, "the reference, with a note"
+    assert blunders.certificate_fields == measure_blunders(asking_scenario, *lines).certificate_fields
     # Before power-on: a wrong answer, OFF, and the right answer. Before the answer: OFF once more.
-    assert found.certificate_fields == {"blunder_share": 0.75, "acts_tried": 4, "choices": 2}
+    assert blunders.certificate_fields == {"blunder_share": 0.75, "acts_tried": 4, "choices": 2}
 
 
 def test_without_a_reference_the_best_plan_is_followed(small: Scenario) -> None:
-    known = (Input(3_000, "power-on", ("SERVER_A",)),)
-    search = ParSearch(small.model_copy(update={"solution": ()}), small.seed).run(3, [known])
+    known_plan = (Input(3_000, "power-on", ("SERVER_A",)),)
+    search = ParSearch(small.model_copy(update={"solution": ()}), small.seed).run(3, [known_plan])
     assert search.blunders().plan == search.best

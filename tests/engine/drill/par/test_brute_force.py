@@ -96,21 +96,27 @@ def test_trials_in_other_processes_give_the_same_search() -> None:
     def run_trials_in_copy(
         decisions: Sequence[Decision], rules: Rules, known_hashes: Set[bytes]
     ) -> Iterator[Iterable[Trial | None]]:
-        there = Trials(scenario, scenario.seed)
-        yield from [list(there.try_neighbors(decision, rules)) for decision in decisions]
+        trials = Trials(scenario, scenario.seed)
+        yield from [list(trials.try_neighbors(decision, rules)) for decision in decisions]
 
-    here, spread = (
+    local_search, spread = (
         ParSearch(
-            scenario, scenario.seed, fair=False, actions_max=2, points_max=points, offered=lines, spread=each
+            scenario,
+            scenario.seed,
+            fair=False,
+            actions_max=2,
+            points_max=points,
+            offered=lines,
+            spread=runner,
         )
-        for each in (None, run_trials_in_copy)
+        for runner in (None, run_trials_in_copy)
     )
-    for search in (here, spread):
+    for search in (local_search, spread):
         for _ in search.steps():
             pass
-    assert here.complete
-    assert here.plans == spread.plans
-    assert (here.best, here.nodes) == (spread.best, spread.nodes)
+    assert local_search.complete
+    assert local_search.plans == spread.plans
+    assert (local_search.best, local_search.nodes) == (spread.best, spread.nodes)
 
 
 def _scores(

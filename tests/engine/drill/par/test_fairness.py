@@ -54,15 +54,15 @@ def shows(event: Event) -> bool:
     ],
 )
 def test_no_action_of_a_fair_plan_precedes_its_symptom(file: Path) -> None:
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    scenario = load_shipped_scenario(found["scenario"])
-    plan, problems = parse_script("\n".join(found["par"]["plan"]))
+    certificate: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    scenario = load_shipped_scenario(certificate["scenario"])
+    plan, problems = parse_script("\n".join(certificate["par"]["plan"]))
     assert not problems
-    drill = Drill(scenario, found["seed"])
+    drill = Drill(scenario, certificate["seed"])
     play_inputs(drill, plan)
     drill.advance_to(default_end(drill))
-    known = find_announced_ticks(drill.scenario)
-    hidden = [tick for tick in drill.story_ticks if tick not in known]
+    known_ticks = find_announced_ticks(drill.scenario)
+    hidden = [tick for tick in drill.story_ticks if tick not in known_ticks]
     for act in (item for item in plan if not needs_no_evidence(item)):
         before = [tick for tick in hidden if tick <= act.tick]
         if not before:
@@ -72,33 +72,35 @@ def test_no_action_of_a_fair_plan_precedes_its_symptom(file: Path) -> None:
         assert symptoms or act.tick >= before[-1] + MONITOR, (
             f"{act.line_without_time}: nothing could be seen of it yet"
         )
-    assert HiddenCauses(scenario, found["seed"]).find_guess(plan) is None, "another cause looks the same"
+    assert HiddenCauses(scenario, certificate["seed"]).find_guess(plan) is None, (
+        "another cause looks the same"
+    )
 
 
 def test_the_rule_finds_a_premature_action(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (file,) = [file for file in CERTIFICATES if file.stem == "mirror-lost"]
-    found = json.loads(file.read_text(encoding="utf-8"))
-    found["par"]["plan"] = ["1 sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF"]
-    early = tmp_path / "mirror-lost.json"
-    early.write_text(json.dumps(found), encoding="utf-8")
+    certificate = json.loads(file.read_text(encoding="utf-8"))
+    certificate["par"]["plan"] = ["1 sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF"]
+    early_file = tmp_path / "mirror-lost.json"
+    early_file.write_text(json.dumps(certificate), encoding="utf-8")
     with pytest.raises(AssertionError, match="nothing had happened yet"):
-        test_no_action_of_a_fair_plan_precedes_its_symptom(early)
+        test_no_action_of_a_fair_plan_precedes_its_symptom(early_file)
 
 
 def test_one_plan_must_serve_all_causes_until_a_query_separates_them() -> None:
     scenario = load_shipped_scenario("random-trouble-easy")
     causes = HiddenCauses(scenario, scenario.seed)
     reference = play_reference(scenario).journal
-    first_look, second_look, answer, *rest = reference
+    first_look, second_look, answer, *rest_of_plan = reference
     assert causes.has_alternatives
     assert causes.find_guess(reference) is None
-    assert causes.find_guess([first_look, answer, *rest]) is None, (
+    assert causes.find_guess([first_look, answer, *rest_of_plan]) is None, (
         "the first row shows the role of the endpoint"
     )
-    assert causes.find_guess([second_look, answer, *rest]) == answer, (
+    assert causes.find_guess([second_look, answer, *rest_of_plan]) == answer, (
         "all accounts may connect: not which of the others"
     )
-    assert causes.find_guess(rest) == rest[0]
+    assert causes.find_guess(rest_of_plan) == rest_of_plan[0]
 
 
 def test_a_single_cause_has_no_alternatives() -> None:

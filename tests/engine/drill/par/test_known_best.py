@@ -54,6 +54,6 @@ def test_the_value_after_several_actions_is_known(
     scenario = KNOWN[name][1]
     drill = replay(scenario, scenario.seed, "practice", lines)
     drill.advance_to(default_end(drill))
-    found = run_to_completion(build_account(drill, doubting=False))
-    (move,) = [move for move in found.moves if move.line and move.tick == round(after_s * 100)]
+    account = run_to_completion(build_account(drill, doubting=False))
+    (move,) = [move for move in account.moves if move.line and move.tick == round(after_s * 100)]
     assert move.after >= minimum

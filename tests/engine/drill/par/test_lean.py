@@ -106,25 +106,32 @@ def test_a_search_drill_behaves_like_the_full_drill(files: tuple[str, ...], seed
         scenario = load_scenario(file.read_text(encoding="utf-8"), file.name)
         for seed in seeds if scenario.scored else ():
             kinds = (AlwaysPollingDrill, Drill, SearchDrill)
-            asked, whole, lean = (_play_drill(kind, scenario, seed) for kind in kinds)
-            assert list(_list_results(asked)) == list(_list_results(whole)) == list(_list_results(lean)), (
+            polling_run, whole_run, lean = (_play_drill(kind, scenario, seed) for kind in kinds)
+            assert (
+                list(_list_results(polling_run))
+                == list(_list_results(whole_run))
+                == list(_list_results(lean))
+            ), (
                 name,
                 seed,
             )
-            assert list(_list_recorded_data(asked)) == list(_list_recorded_data(whole)), (name, seed)
+            assert list(_list_recorded_data(polling_run)) == list(_list_recorded_data(whole_run)), (
+                name,
+                seed,
+            )
 
 
 @pytest.mark.parametrize("max_samples", [5, 30, 100, 250])
 def test_samples_are_thinned_at_the_same_time(max_samples: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drills, "SAMPLES_MAX", max_samples)
     small = texts.small()
-    asked, whole = (kind(small, small.seed, "lab") for kind in (AlwaysPollingDrill, Drill))
-    for drill in (asked, whole):
+    polling_run, whole_run = (kind(small, small.seed, "lab") for kind in (AlwaysPollingDrill, Drill))
+    for drill in (polling_run, whole_run):
         drill.advance_to(ticks(95.5))
         drill.do("restart-service SERVER_B")
         drill.advance_to(ticks(3000.0))
-    assert list(_list_recorded_data(asked)) == list(_list_recorded_data(whole))
-    assert len(set(np.diff(whole.samples.ticks))) > 1
+    assert list(_list_recorded_data(polling_run)) == list(_list_recorded_data(whole_run))
+    assert len(set(np.diff(whole_run.samples.ticks))) > 1
 
 
 @pytest.mark.parametrize("kind", [Drill, SearchDrill])

@@ -59,8 +59,8 @@ def test_waits_between_two_actions_are_one_lesson() -> None:
 
 def test_ending_the_drill_can_be_a_mistake_and_small_losses_are_ignored() -> None:
     moves = (wait(0, 500, 70.0, 67.0), action(500, "finish", 67.0, 20.0))
-    (found,) = find_lessons(Account(moves, 50.0, None))
-    assert found.line == "finish"
+    (lesson,) = find_lessons(Account(moves, 50.0, None))
+    assert lesson.line == "finish"
     assert find_lessons(Account((wait(0, 500, 70.0, 67.0),), 50.0, None)) == ()
 
 
@@ -80,19 +80,19 @@ def test_the_command_is_the_mistake_if_its_harm_shows_in_the_wait_after_it() -> 
     inputs = [parse_line(force, 61_660), parse_line("finish", 73_560)]
     run_to_completion(playing(drill, inputs, 73_560))
     account = run_to_completion(build_account(drill, list(certificates.plans(drill))))
-    early, late = find_lessons(account)
-    assert late.line == WAITING
+    early_lesson, late_lesson = find_lessons(account)
+    assert late_lesson.line == WAITING
 
     def blame(lesson: RunSegment) -> RunSegment:
         run = SearchDrill(scenario, 31)
         return run_to_completion(blame_command(run, lesson, account, drill.journal))
 
-    assert blame(early) == early, "the wait before the command"
-    found = blame(late)
-    assert (found.tick, found.line, found.regret) == (61_660, force, late.regret)
-    assert [item.line_without_time for item in found.best] == ["power-on GRID1"]
-    assert closes_goals(found, account.last_chance)
-    harmless = replace(late, before=101.0)
+    assert blame(early_lesson) == early_lesson, "the wait before the command"
+    blame_found = blame(late_lesson)
+    assert (blame_found.tick, blame_found.line, blame_found.regret) == (61_660, force, late_lesson.regret)
+    assert [item.line_without_time for item in blame_found.best] == ["power-on GRID1"]
+    assert closes_goals(blame_found, account.last_chance)
+    harmless = replace(late_lesson, before=101.0)
     assert blame(harmless) == harmless, "the run without the command is no better"
 
 
@@ -143,9 +143,9 @@ def at_the_mistake(*lines: str) -> Drill:
 
 
 def test_the_value_of_an_answer_is_what_it_leaves_possible() -> None:
-    good = run_to_completion(judge_action(at_the_mistake(FORCE), [HASTY]))
-    assert is_good_answer(lesson(100.0), good)
-    assert not good.idle
+    judgment = run_to_completion(judge_action(at_the_mistake(FORCE), [HASTY]))
+    assert is_good_answer(lesson(100.0), judgment)
+    assert not judgment.idle
     bad = run_to_completion(judge_action(at_the_mistake(FATAL), [HASTY]))
     assert not is_good_answer(lesson(100.0), bad)
     assert run_to_completion(judge_action(at_the_mistake(RESUME), [HASTY])).idle, (

@@ -26,7 +26,7 @@ OTHER = replace(JOB, every_s=2.0)
 
 
 def test_a_hash_depends_only_on_the_current_parts() -> None:
-    used, found = IncrementalHash(), {}
+    used, marks = IncrementalHash(), {}
     states: list[dict[str, object]] = [
         {"a": JOB, "b": 1}, {"b": 1, "a": JOB}, {"a": JOB, "b": 1.0}, {"a": OTHER, "b": 1}, {"a": JOB, "b": 1},
         {"a": OTHER, "b": 1}, {"a": JOB}, {}, {"a": OTHER, "c": 1}, {"c": JOB, "a": 1}, {"a": 1, "b": JOB},
@@ -34,8 +34,8 @@ def test_a_hash_depends_only_on_the_current_parts() -> None:
     for state in states:
         mark = used.hash_parts("x", state)
         assert mark == IncrementalHash().hash_parts("x", state), state
-        found[repr(sorted(state.items()))] = mark
-    assert len(set(found.values())) == len(found) == 8
+        marks[repr(sorted(state.items()))] = mark
+    assert len(set(marks.values())) == len(marks) == 8
     assert IncrementalHash().hash_parts("y", {"a": JOB}) != IncrementalHash().hash_parts("x", {"a": JOB})
 
 
@@ -56,9 +56,9 @@ def test_timers_are_distinguished_by_order_not_number() -> None:
     def timer(order: int, name: TimerName) -> Timer:
         return (5, order, name, (1,))
 
-    one, other = timer(1, "client.try"), timer(2, "client.cut")
-    assert encode_timers([other, one]) == encode_timers([one, timer(7, "client.cut")])
-    assert encode_timers([one, other]) != encode_timers([timer(3, "client.try"), other])
+    first_timer, second_timer = timer(1, "client.try"), timer(2, "client.cut")
+    assert encode_timers([second_timer, first_timer]) == encode_timers([first_timer, timer(7, "client.cut")])
+    assert encode_timers([first_timer, second_timer]) != encode_timers([timer(3, "client.try"), second_timer])
 
 
 def test_incremental_and_full_hashes_agree() -> None:
@@ -75,9 +75,9 @@ def test_incremental_and_full_hashes_agree() -> None:
         for drill in (twin, run):
             with suppress(InputError):
                 drill.do(lines[chance.integer(0, len(lines) - 1)])
-            fresh = drill.fork()
-            fresh.marks = IncrementalHash()
-            assert compute_transposition_key(drill) == compute_transposition_key(fresh)
+            fork = drill.fork()
+            fork.marks = IncrementalHash()
+            assert compute_transposition_key(drill) == compute_transposition_key(fork)
             for name in MATTERS:
                 for part in getattr(drill.world, name).values():
                     assert read.setdefault(repr(part), encode_part(part)) == encode_part(part)

@@ -33,16 +33,16 @@ def all_or_nothing(goal: str, *faults: str, text: str = texts.SMALL) -> Scenario
     story, end = texts.COURSE.split("[[solution]]")
     goals = story[story.index("[[goal]]") :]
     solution, _, rubric = f"[[solution]]{end}".partition("[[rubric]]")
-    others = rubric[rubric.index("[[rubric]]") :]
+    other_rules = rubric[rubric.index("[[rubric]]") :]
     timeline = "".join(
-        f'[[timeline]]\nat = "{at}s"\ndo = "{fault}"\n\n' for at, fault in enumerate(faults, 1)
+        f'[[timeline]]\nat = "{at_s}s"\ndo = "{fault}"\n\n' for at_s, fault in enumerate(faults, 1)
     )
     wanted = f'[[goal]]\nname = "all"\ntext = "All"\nwhen = "{goal}"\nafter = "10s"\nhold = "3s"\n\n'
     return texts.small(
         (story[: story.index("[[goal]]")].lstrip("\n"), timeline),
         (goals, wanted),
         (solution, ""),
-        (others, ""),
+        (other_rules, ""),
         ("points = 40", "points = 100"),
         text=text,
     )

@@ -47,20 +47,20 @@ def fair_search(small: Scenario) -> ParSearch:
 
 def test_a_search_drill_has_the_score_of_the_full_drill(small: Scenario) -> None:
     lines = [line for line in list_candidate_lines(small) if not line.startswith(("revert", "hint"))]
-    whole, lean = Drill(small), SearchDrill(small)
+    whole_drill, lean = Drill(small), SearchDrill(small)
     for number, line in enumerate(lines[::3]):
-        for drill in (whole, lean):
+        for drill in (whole_drill, lean):
             drill.advance_to(ticks(5.0 + 7 * number))
             with suppress(InputError):
                 drill.do(line)
             assert drill.total() == drill.score().total
-    for drill in (whole, lean):
+    for drill in (whole_drill, lean):
         drill.advance_to(default_end(drill))
         assert drill.total() == drill.score().total
-    assert whole.journal == lean.journal
-    assert len(whole.journal) > 5
-    assert whole.score() == lean.score()
-    assert whole.state_hash() == lean.state_hash()
+    assert whole_drill.journal == lean.journal
+    assert len(whole_drill.journal) > 5
+    assert whole_drill.score() == lean.score()
+    assert whole_drill.state_hash() == lean.state_hash()
 
 
 def test_equal_states_are_merged_and_others_are_not(small: Scenario) -> None:
@@ -77,33 +77,38 @@ def test_par_is_at_least_the_reference_and_replays(small: Scenario) -> None:
     for _ in work.steps():
         if max(work.fair.nodes % NODES, work.clairvoyant.nodes) >= NODES - 1:
             work.end_search()
-    found = work.certificate()
-    assert found["reference"]["fair"]
-    assert found["clairvoyant"]["score"] >= found["par"]["score"] >= require(found["reference"]["score"]) > 0
-    drill = replay(small, small.seed, "practice", found["par"]["plan"])
+    certificate = work.certificate()
+    assert certificate["reference"]["fair"]
+    assert (
+        certificate["clairvoyant"]["score"]
+        >= certificate["par"]["score"]
+        >= require(certificate["reference"]["score"])
+        > 0
+    )
+    drill = replay(small, small.seed, "practice", certificate["par"]["plan"])
     drill.advance_to(default_end(drill, drill.tick))
-    assert drill.score().total == found["par"]["score"]
-    assert 0.0 < require(found["safest"])["least"] <= found["par"]["score"]
-    assert drill.state_hash() == found["hashes"]["par"]
+    assert drill.score().total == certificate["par"]["score"]
+    assert 0.0 < require(certificate["safest"])["least"] <= certificate["par"]["score"]
+    assert drill.state_hash() == certificate["hashes"]["par"]
 
 
 def test_a_certificate_lists_traps_and_the_plan_that_tolerates_delay(small: Scenario) -> None:
-    off = Input(ticks(40.0), "sql", ("SERVER_B", "ALTER DATABASE Sales SET PARTNER OFF"))
-    late = Input(ticks(205.0), "power-on", ("SERVER_A",))
+    off_input = Input(ticks(40.0), "sql", ("SERVER_B", "ALTER DATABASE Sales SET PARTNER OFF"))
+    late_input = Input(ticks(205.0), "power-on", ("SERVER_A",))
     work = CertificateBuilder(small, small.seed)
-    work.fair = ParSearch(small, small.seed, offered=()).run(4, [[off], [late]])
+    work.fair = ParSearch(small, small.seed, offered=()).run(4, [[off_input], [late_input]])
     work.clairvoyant = ParSearch(small, small.seed, fair=False).run(2)
-    found = work.certificate()
+    certificate = work.certificate()
     plans = {plan.actions: plan for plan in work.fair.plans}
-    assert plans[(late,)].score == found["par"]["score"], "still in time, but no second to spare"
+    assert plans[(late_input,)].score == certificate["par"]["score"], "still in time, but no second to spare"
     assert (
-        work._score_delayed(plans[(late,)], ticks(30.0))
-        < require(found["safest"])["least"]
-        == found["par"]["score"]
+        work._score_delayed(plans[(late_input,)], ticks(30.0))
+        < require(certificate["safest"])["least"]
+        == certificate["par"]["score"]
     )
-    assert require(found["safest"])["plan"] == found["par"]["plan"]
-    (trap,) = found["traps"]
-    assert (trap["text"], trap["best"]) == ("The session was removed.", plans[(off,)].score)
+    assert require(certificate["safest"])["plan"] == certificate["par"]["plan"]
+    (trap,) = certificate["traps"]
+    assert (trap["text"], trap["best"]) == ("The session was removed.", plans[(off_input,)].score)
 
 
 def test_no_fair_plan_acts_before_the_first_symptom(small: Scenario, fair_search: ParSearch) -> None:
@@ -180,8 +185,8 @@ def test_the_value_of_waiting_never_rises_and_ends_at_total_loss(fair_search: Pa
     assert fair_search.best is not None
     work = _waiting(fair_search)
     run_to_completion(work.steps())
-    found = work.certificate_fields()
-    best, lost_s = found["curve"]["best"], require(found["point_of_no_return_s"])
+    fields = work.certificate_fields()
+    best, lost_s = fields["curve"]["best"], require(fields["point_of_no_return_s"])
     assert best == sorted(best, reverse=True)
     assert best[0] == fair_search.best.score
     assert best[-1] == work.idle
@@ -196,20 +201,20 @@ def test_the_value_of_waiting_never_rises_and_ends_at_total_loss(fair_search: Pa
 
 def test_the_last_chance_plan_begins_at_the_point_of_no_return(fair_search: ParSearch) -> None:
     work = _waiting(fair_search)
-    told: list[WaitingFields] = []
+    all_fields: list[WaitingFields] = []
     for _ in work.steps():  # the search may end after any step
-        if not told or told[-1] != work.certificate_fields():
-            told.append(work.certificate_fields())
-    assert len(told) > 3
+        if not all_fields or all_fields[-1] != work.certificate_fields():
+            all_fields.append(work.certificate_fields())
+    assert len(all_fields) > 3
     assert fair_search.best is not None
-    assert told[0]["point_of_no_return_s"] == fair_search.best.actions[0].tick / TICKS_PER_S
-    lost_s = [require(each["point_of_no_return_s"]) for each in told]
+    assert all_fields[0]["point_of_no_return_s"] == fair_search.best.actions[0].tick / TICKS_PER_S
+    lost_s = [require(certificate_fields["point_of_no_return_s"]) for certificate_fields in all_fields]
     assert lost_s == sorted(lost_s)
-    for each in told[:: len(told) - 1]:
-        run = replay(fair_search.scenario, fair_search.seed, "practice", require(each["last_chance"]))
+    for fields in all_fields[:: len(all_fields) - 1]:
+        run = replay(fair_search.scenario, fair_search.seed, "practice", require(fields["last_chance"]))
         run.advance_to(default_end(run, run.tick))
         assert run.score().finished
-        assert run.journal[0].tick == ticks(require(each["point_of_no_return_s"]))
+        assert run.journal[0].tick == ticks(require(fields["point_of_no_return_s"]))
 
 
 def test_after_the_known_last_chance_another_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,13 +229,13 @@ def test_after_the_known_last_chance_another_is_searched(monkeypatch: pytest.Mon
     monkeypatch.setattr("engine.drill.par.cost_of_waiting.LATE_PLANS_MIN", 80)
     work = _waiting(search)
     run_to_completion(work.steps())
-    found = work.certificate_fields()
-    no_return_s = require(found["point_of_no_return_s"])
+    fields = work.certificate_fields()
+    no_return_s = require(fields["point_of_no_return_s"])
     assert no_return_s > 100.0
-    assert any("power-on SERVER_A" in line for line in require(found["last_chance"]))
-    worth = dict(zip(found["curve"]["t_s"], found["curve"]["best"], strict=True))
-    until = [points for t_s, points in worth.items() if t_s <= no_return_s]
-    assert min(until) >= 70.0, "it is worth as much until then"
+    assert any("power-on SERVER_A" in line for line in require(fields["last_chance"]))
+    values_by_time = dict(zip(fields["curve"]["t_s"], fields["curve"]["best"], strict=True))
+    reachable = [points for t_s, points in values_by_time.items() if t_s <= no_return_s]
+    assert min(reachable) >= 70.0, "it is worth as much until then"
 
 
 def search_without_time(
@@ -248,19 +253,19 @@ def test_a_search_continued_from_a_certificate_proves_as_much() -> None:
     """This holds even if the last chance passes just after a hidden event, so that the plan is not fair."""
     hidden = '[[timeline]]\nat = "204.5s"\ndo = "slow-cpu SERVER_W factor=2"\n\n[[goal]]\nname = "served"'
     small = texts.small(('[[goal]]\nname = "served"', hidden))
-    late = Input(ticks(205.0), "power-on", ("SERVER_A",))
+    late_input = Input(ticks(205.0), "power-on", ("SERVER_A",))
     _, new = search_without_time(small, None)
-    known: ParCertificate = {
+    known_certificate: ParCertificate = {
         "par": {"plan": ["40 power-on SERVER_A"], "score": new["par"]["score"]},
         "shortest": ["40 power-on SERVER_A"],
-        "last_chance": [late.line],
+        "last_chance": [late_input.line],
         "clairvoyant": {"plan": ["15 power-off SERVER_W"], "score": new["clairvoyant"]["score"]},
         "safest": {"plan": ["41 power-on SERVER_A"], "least": 80.0},
         "robust": {"plan": ["42 power-on SERVER_A"], "seeds": 4, "mean": 90.0, "least": 80.0, "most": 100.0},
         "nodes": 5_000, "complete": True, "optimal": True, "acts_tried": 400, "blunder_share": 0.25, "choices": 1,
         "traps": [{"name": new["traps"][0]["name"], "text": "", "best": 80.0}],
     }  # fmt: skip
-    work, renewed = search_without_time(small, {**new, **known})
+    work, renewed = search_without_time(small, {**new, **known_certificate})
     assert require(new["point_of_no_return_s"]) < 205.0 == renewed["point_of_no_return_s"]
     assert renewed["par"]["score"] == new["par"]["score"]
     assert any(
@@ -268,8 +273,19 @@ def test_a_search_continued_from_a_certificate_proves_as_much() -> None:
         for plan in work.clairvoyant.plans
         if plan.actions
     )
-    kept = ("last_chance", "safest", "robust", "nodes", "complete", "optimal", "acts_tried", "blunder_share")
-    assert {name: renewed.get(name) for name in kept} == {name: known.get(name) for name in kept}
+    kept_keys = (
+        "last_chance",
+        "safest",
+        "robust",
+        "nodes",
+        "complete",
+        "optimal",
+        "acts_tried",
+        "blunder_share",
+    )
+    assert {name: renewed.get(name) for name in kept_keys} == {
+        name: known_certificate.get(name) for name in kept_keys
+    }
     assert renewed["traps"][0]["best"] == 80.0
     assert new["traps"][0]["best"] is None
 
@@ -317,5 +333,5 @@ def test_a_removed_vote_can_be_restored() -> None:
 
 def test_a_certificate_without_safest_plans_has_initial_plans() -> None:
     line = "20 power-on SERVER_A"
-    ((item,), (again,)) = read_fair_plans({"par": {"plan": [line]}, "shortest": [line]})
-    assert item.line == again.line == line
+    ((item,), (second_item,)) = read_fair_plans({"par": {"plan": [line]}, "shortest": [line]})
+    assert item.line == second_item.line == line

@@ -40,54 +40,54 @@ def compute_account(drill: Drill) -> Account:
 
 def test_the_reference_loses_nothing(small: Scenario) -> None:
     drill = play_reference(small)
-    found = compute_account(drill)
-    assert {move.label for move in found.moves} == {"best"}
-    assert (found.accuracy, found.point_of_no_return, found.worst) == (100.0, None, None)
-    assert found.curve[-1][1] == drill.score().total
+    account = compute_account(drill)
+    assert {move.label for move in account.moves} == {"best"}
+    assert (account.accuracy, account.point_of_no_return, account.worst) == (100.0, None, None)
+    assert account.curve[-1][1] == drill.score().total
 
 
 def test_a_run_interrupted_by_others_is_not_abandoned(small: Scenario) -> None:
     drill = Drill(small)
     drill.advance_to(ticks(10.0))
     drill.finish()
-    found = compute_account(drill)
-    assert found.moves[-1].line == "finish"
-    assert found.accuracy < 50.0
-    assert found.point_of_no_return is not None
-    still = exclude_finish(found)
-    assert still.moves == found.moves[:-1]
-    assert (still.accuracy, still.point_of_no_return) == (100.0, None)
+    account = compute_account(drill)
+    assert account.moves[-1].line == "finish"
+    assert account.accuracy < 50.0
+    assert account.point_of_no_return is not None
+    stillness = exclude_finish(account)
+    assert stillness.moves == account.moves[:-1]
+    assert (stillness.accuracy, stillness.point_of_no_return) == (100.0, None)
 
 
 def test_doing_nothing_loses_points_by_waiting(small: Scenario) -> None:
     drill = play_idle(small)
-    found = compute_account(drill)
-    assert {move.line for move in found.moves} == {WAITING}
-    assert len(found.moves) > 1, "it is split where something could be seen"
-    assert found.moves[0].until > ticks(20.0), "nothing could be seen before the failure"
-    assert found.curve[0][1] == play_reference(small).score().total
-    assert found.curve[-1][1] == drill.score().total
-    worst = found.worst
+    account = compute_account(drill)
+    assert {move.line for move in account.moves} == {WAITING}
+    assert len(account.moves) > 1, "it is split where something could be seen"
+    assert account.moves[0].until > ticks(20.0), "nothing could be seen before the failure"
+    assert account.curve[0][1] == play_reference(small).score().total
+    assert account.curve[-1][1] == drill.score().total
+    worst = account.worst
     assert worst is not None
     assert worst.label == "blunder"
-    assert found.accuracy < 1.0, "a wait counts once, into however many it is split"
-    assert found.point_of_no_return is not None
-    assert 0 < found.point_of_no_return < drill.tick
-    late, later = (Drill(small) for _ in range(2))
-    for run, wait_ticks in ((late, 0), (later, ticks(2.0))):
-        run.advance_to(found.point_of_no_return + wait_ticks)
+    assert account.accuracy < 1.0, "a wait counts once, into however many it is split"
+    assert account.point_of_no_return is not None
+    assert 0 < account.point_of_no_return < drill.tick
+    first_run, later_drill = (Drill(small) for _ in range(2))
+    for run, wait_ticks in ((first_run, 0), (later_drill, ticks(2.0))):
+        run.advance_to(account.point_of_no_return + wait_ticks)
         run.do("power-on SERVER_A")
         run.advance_to(drill.tick)
-    assert late.score().finished
-    assert not later.score().finished
-    chance = found.last_chance
+    assert first_run.score().finished
+    assert not later_drill.score().finished
+    chance = account.last_chance
     assert chance is not None
-    assert (chance.tick, chance.line, chance.done) == (found.point_of_no_return, WAITING, 0)
+    assert (chance.tick, chance.line, chance.done) == (account.point_of_no_return, WAITING, 0)
     assert chance.remaining_actions[0].tick == chance.tick
-    again = Drill(small)
-    play_inputs(again, chance.plan)
-    again.advance_to(drill.tick)
-    assert again.score().finished, "it is the proof"
+    second_run = Drill(small)
+    play_inputs(second_run, chance.plan)
+    second_run.advance_to(drill.tick)
+    assert second_run.score().finished, "it is the proof"
     assert chance.missed == (("SERVER_A is the mirror again", drill.tick),)
 
 
@@ -104,15 +104,15 @@ def test_an_action_that_ends_the_last_chance_is_named(small: Scenario) -> None:
 
 
 def test_a_retry_begins_in_time_for_its_first_action(small: Scenario) -> None:
-    own, first = Input(500, "power-off", ("SERVER_B",)), Input(9_000, "power-on", ("SERVER_A",))
-    waited = RunSegment(8_000, 12_000, WAITING, 100.0, 80.0, "blunder", (own, first), 1)
+    own_input, first = Input(500, "power-off", ("SERVER_B",)), Input(9_000, "power-on", ("SERVER_A",))
+    waited = RunSegment(8_000, 12_000, WAITING, 100.0, 80.0, "blunder", (own_input, first), 1)
     assert find_retry_start(waited) == (min(8_001, counterfactual.find_retry_tick(9_000, first, ())), 9_000)
-    done = RunSegment(8_000, 8_000, "finish", 100.0, 80.0, "blunder", (own, first), 1)
-    assert find_retry_start(done) == (counterfactual.find_retry_tick(8_000, first, ()), 8_000), (
+    finish_segment = RunSegment(8_000, 8_000, "finish", 100.0, 80.0, "blunder", (own_input, first), 1)
+    assert find_retry_start(finish_segment) == (counterfactual.find_retry_tick(8_000, first, ()), 8_000), (
         "before what was done"
     )
-    nothing = RunSegment(8_000, 8_000, "finish", 100.0, 80.0, "blunder", (own,), 1)
-    assert find_retry_start(nothing) == (counterfactual.find_retry_tick(8_000, None, ()), 8_000)
+    lone_finish = RunSegment(8_000, 8_000, "finish", 100.0, 80.0, "blunder", (own_input,), 1)
+    assert find_retry_start(lone_finish) == (counterfactual.find_retry_tick(8_000, None, ()), 8_000)
 
 
 def test_a_harmful_action_is_named_with_a_better_one(small: Scenario) -> None:
@@ -120,10 +120,10 @@ def test_a_harmful_action_is_named_with_a_better_one(small: Scenario) -> None:
     drill.advance_to(ticks(25.0))
     drill.do("power-off SERVER_B")
     drill.advance_to(drill.end_tick or 0)
-    found = compute_account(drill)
-    worst = max(found.moves, key=lambda move: move.regret)
+    account = compute_account(drill)
+    worst = max(account.moves, key=lambda move: move.regret)
     assert worst.regret > 5.0
-    assert found.worst == worst
+    assert account.worst == worst
     assert any(item.line_without_time == "power-on SERVER_A" for item in worst.best)
     assert all(item.tick >= worst.tick for item in worst.best)
 
@@ -133,12 +133,12 @@ def test_a_removed_session_can_be_set_up_again(small: Scenario) -> None:
     drill.advance_to(ticks(5.0))
     drill.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
     drill.advance_to(drill.end_tick or 0)
-    found = compute_account(drill)
-    removed = next(move for move in found.moves if move.line)
+    account = compute_account(drill)
+    removed = next(move for move in account.moves if move.line)
     assert removed.regret == 20.0, "its price, and no more"
-    waited = next(move for move in found.moves if move.tick > removed.tick and move.regret)
-    told = [item.line_without_time.partition(" SET ")[2].split(" = ")[0] for item in waited.best[:3]]
-    assert told == ["PARTNER", "PARTNER", "WITNESS"]
+    waited = next(move for move in account.moves if move.tick > removed.tick and move.regret)
+    options = [item.line_without_time.partition(" SET ")[2].split(" = ")[0] for item in waited.best[:3]]
+    assert options == ["PARTNER", "PARTNER", "WITNESS"]
     assert waited.until < ticks(20.0), "before the failure"
 
 
@@ -149,27 +149,27 @@ def test_undoing_ones_own_damage_is_not_brilliant(small: Scenario) -> None:
     lines.append("70 power-on SERVER_A")
     drill = replay(small, small.seed, "practice", lines)
     drill.advance_to(default_end(drill))
-    found = run_to_completion(build_account(drill, doubting=False))
-    assert found.risen <= RISE_MAX
-    assert [move.line for move in found.moves if move.label == "brilliant"] == []
+    account = run_to_completion(build_account(drill, doubting=False))
+    assert account.risen <= RISE_MAX
+    assert [move.line for move in account.moves if move.label == "brilliant"] == []
 
 
 def test_giving_up_loses_the_reachable_points(small: Scenario) -> None:
     drill = Drill(small)
     drill.advance_to(ticks(1.0))
     drill.do("finish")
-    found = compute_account(drill)
-    last = found.moves[-1]
+    account = compute_account(drill)
+    last = account.moves[-1]
     assert (last.line, last.label, last.tick) == ("finish", "blunder", drill.tick)
     assert (last.before, last.after) == (play_reference(small).score().total, drill.score().total)
     assert last.best
-    assert found.point_of_no_return == drill.tick
+    assert account.point_of_no_return == drill.tick
 
 
 def test_a_drill_without_a_solution_is_searched(small: Scenario) -> None:
-    found = compute_account(play_idle(small.model_copy(update={"solution": ()})))
-    assert found.curve[0][1] == play_reference(small).score().total
-    assert found.point_of_no_return is not None
+    account = compute_account(play_idle(small.model_copy(update={"solution": ()})))
+    assert account.curve[0][1] == play_reference(small).score().total
+    assert account.point_of_no_return is not None
 
 
 def test_queries_leave_time_for_actions_and_all_actions_run(
@@ -185,23 +185,23 @@ def test_queries_leave_time_for_actions_and_all_actions_run(
     drill.advance_to(ticks(26.0))
     drill.do("power-off SERVER_W")
     drill.advance_to(drill.end_tick or 0)
-    found = compute_account(drill)
-    assert [move.line for move in found.moves if move.line] == ["power-off SERVER_B"]
-    assert found.curve[-1][1] == drill.score().total
+    account = compute_account(drill)
+    assert [move.line for move in account.moves if move.line] == ["power-off SERVER_B"]
+    assert account.curve[-1][1] == drill.score().total
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_curve_never_rises_and_ends_with_the_score(small: Scenario, seed: int) -> None:
     drill = build_random_player(random.Random(seed).randrange(1000))(small, small.seed)
-    found = compute_account(drill)
-    values = [value for _, value in found.curve]
+    account = compute_account(drill)
+    values = [value for _, value in account.curve]
     assert values == sorted(values, reverse=True)
     assert values[-1] == drill.score().total
-    assert found.curve[0][0] == 0
+    assert account.curve[0][0] == 0
 
 
 def test_accuracy_follows_the_published_formula() -> None:
-    assert [round(compute_accuracy(lost), 1) for lost in (1, 3, 5, 10, 15, 20, 40)] == [
+    assert [round(compute_accuracy(loss), 1) for loss in (1, 3, 5, 10, 15, 20, 40)] == [
         96.6,
         88.4,
         80.8,
@@ -239,49 +239,56 @@ def test_a_refused_action_waits_until_it_is_accepted() -> None:
 
 def test_a_run_with_several_mistakes_can_recover() -> None:
     """One step of the solution failed and another fault followed; one action leads back to the earlier plan."""
-    scenario = next(each for each in par_drills.scenarios() if each.name == "set-up")
+    scenario = next(scenario for scenario in par_drills.scenarios() if scenario.name == "set-up")
     lines = ["1 pull-cable B1", "4 stop-service A1", "6 sql B1 ALTER ENDPOINT Mirroring STATE = STARTED"]
     drill = replay(scenario, scenario.seed, "practice", [*lines, "90 power-off B1"])
     drill.advance_to(default_end(drill))
     first: list[Account] = []
-    found = run_to_completion(build_account(drill, on_progress=first.append))
-    assert found.risen <= RISE_MAX
-    in_vain, broken = (move for move in found.moves if move.line.startswith(("sql", "power-off")))
-    assert in_vain.regret < 1.0
+    account = run_to_completion(build_account(drill, on_progress=first.append))
+    assert account.risen <= RISE_MAX
+    noop_move, broken = (move for move in account.moves if move.line.startswith(("sql", "power-off")))
+    assert noop_move.regret < 1.0
     assert broken.after > 60.0
-    (drawn,) = first
-    before, after = dict(drawn.curve), dict(found.curve)
-    assert all(before[tick] <= points for tick, points in after.items() if tick in before), "it gets better"
-    assert before != after
+    (drawn_account,) = first
+    before, values_after = dict(drawn_account.curve), dict(account.curve)
+    assert all(before[tick] <= points for tick, points in values_after.items() if tick in before), (
+        "it gets better"
+    )
+    assert before != values_after
 
 
 def test_actions_after_total_loss_are_not_rated_accurate() -> None:
-    lost = RunSegment(2_000, 2_000, "power-off SERVER_B", 100.0, 0.0, "blunder")
-    later = [
+    loss_segment = RunSegment(2_000, 2_000, "power-off SERVER_B", 100.0, 0.0, "blunder")
+    later_segments = [
         RunSegment(tick, tick, "sql SERVER_A SELECT 1", 0.0, 0.0, "best") for tick in range(3_000, 3_020)
     ]
-    few, many = (exclude_finish(Account(moves, 0.0, None)) for moves in ((lost,), (lost, *later)))
-    assert many.accuracy == few.accuracy < 2.0
-    right = replace(lost, line="power-on SERVER_B", after=100.0, label="best")
-    some = exclude_finish(Account((*[right] * 8, lost), 0.0, None))
-    assert some.accuracy > 10.0 * few.accuracy, "what was right before does count"
+    few_accuracy, many_accuracy = (
+        exclude_finish(Account(moves, 0.0, None))
+        for moves in ((loss_segment,), (loss_segment, *later_segments))
+    )
+    assert many_accuracy.accuracy == few_accuracy.accuracy < 2.0
+    right = replace(loss_segment, line="power-on SERVER_B", after=100.0, label="best")
+    some_accuracy = exclude_finish(Account((*[right] * 8, loss_segment), 0.0, None))
+    assert some_accuracy.accuracy > 10.0 * few_accuracy.accuracy, "what was right before does count"
 
 
 def test_a_low_value_after_actions_starts_a_search(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     """No known plan continues from this state, and the recovery needs more than one action."""
-    for known in ("list_continuations", "list_whole_continuations"):
-        monkeypatch.setattr(continuations, known, lambda *_: iter([continuations.build_idle_continuation()]))
+    for function_name in ("list_continuations", "list_whole_continuations"):
+        monkeypatch.setattr(
+            continuations, function_name, lambda *_: iter([continuations.build_idle_continuation()])
+        )
     monkeypatch.setattr(continuations, "list_bridged_continuations", lambda *_: iter(()))
     drill = Drill(small)
     for at_s, line in ((40.0, "stop-service SERVER_B"), (41.0, "stop-service SERVER_W")):
         drill.advance_to(ticks(at_s))
         drill.do(line)
     drill.advance_to(drill.end_tick or 0)
-    found = compute_account(drill)
-    stopped = next(move for move in found.moves if move.line == "stop-service SERVER_W")
-    assert stopped.after > 80.0
-    assert found.doubt is not None
-    assert stopped.after <= found.doubt.known < found.doubt.most
+    account = compute_account(drill)
+    stop_move = next(move for move in account.moves if move.line == "stop-service SERVER_W")
+    assert stop_move.after > 80.0
+    assert account.doubt is not None
+    assert stop_move.after <= account.doubt.known < account.doubt.most
     monkeypatch.setattr(regret, "HARDER_MAX", 0)
     assert max(value for _, value in compute_account(drill).curve) == 10.0
 

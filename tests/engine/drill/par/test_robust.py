@@ -57,28 +57,28 @@ def build_certificate(search: ParSearch, nodes: int) -> ParCertificate:
 
 
 def test_a_plan_found_by_luck_scores_less_over_several_seeds() -> None:
-    found = build_certificate(ParSearch(texts.small(*BACK_BY_CHANCE), 23, offered=(FORCE,)), 12)
-    robust = require(found["robust"])
-    assert found["par"]["plan"] == [], "it comes back soon with this seed"
+    certificate = build_certificate(ParSearch(texts.small(*BACK_BY_CHANCE), 23, offered=(FORCE,)), 12)
+    robust = require(certificate["robust"])
+    assert certificate["par"]["plan"] == [], "it comes back soon with this seed"
     assert [line.partition(" ")[2] for line in robust["plan"]] == [FORCE]
     assert robust["seeds"] == SEEDS
-    assert robust["least"] == robust["mean"] == robust["most"] < found["par"]["score"]
-    assert found["luck"]["least"] < robust["least"]
+    assert robust["least"] == robust["mean"] == robust["most"] < certificate["par"]["score"]
+    assert certificate["luck"]["least"] < robust["least"]
 
 
 def test_actions_of_a_plan_follow_their_symptom_with_every_seed() -> None:
     drill = texts.small(('at = "20s"\ndo', 'between = ["10s", "150s"]\ndo'))
-    found = build_certificate(ParSearch(drill, 1, offered=()), 2)
-    assert require(found["robust"])["plan"] == found["par"]["plan"]
-    assert require(found["robust"])["least"] > found["par"]["score"] - 1.0
+    certificate = build_certificate(ParSearch(drill, 1, offered=()), 2)
+    assert require(certificate["robust"])["plan"] == certificate["par"]["plan"]
+    assert require(certificate["robust"])["least"] > certificate["par"]["score"] - 1.0
 
 
 def test_check_reports_a_best_plan_found_by_luck() -> None:
-    found = build_certificate(ParSearch(texts.small(*BACK_BY_CHANCE), 23, offered=()), 2)
-    assert require(found["robust"])["least"] < found["par"]["score"] - LUCK_MAX
-    assert any("with another seed" in problem.text for problem in warnings(found, "small.toml"))
-    require(found["robust"])["least"] = found["par"]["score"]
-    assert not any("with another seed" in problem.text for problem in warnings(found, "small.toml"))
+    certificate = build_certificate(ParSearch(texts.small(*BACK_BY_CHANCE), 23, offered=()), 2)
+    assert require(certificate["robust"])["least"] < certificate["par"]["score"] - LUCK_MAX
+    assert any("with another seed" in problem.text for problem in warnings(certificate, "small.toml"))
+    require(certificate["robust"])["least"] = certificate["par"]["score"]
+    assert not any("with another seed" in problem.text for problem in warnings(certificate, "small.toml"))
 
 
 DRAWN = ('at = "20s"\ndo', 'between = ["20s", "60s"]\ndo')
@@ -152,12 +152,12 @@ def test_with_its_own_seed_a_plan_is_played_unchanged(changes: tuple[tuple[str, 
 def test_an_action_waits_for_the_events_before_it_in_the_plan() -> None:
     """The delay between the failure and the failover differs for each seed."""
     drill = texts.small(DRAWN)
-    own = SearchDrill(drill)
-    own.advance_to(ticks(100.0))
-    over = max(event.tick for event in own.events if event.kind == "failover") / TICKS_PER_S
+    own_search = SearchDrill(drill)
+    own_search.advance_to(ticks(100.0))
+    failover_s = max(event.tick for event in own_search.events if event.kind == "failover") / TICKS_PER_S
     delays = set()
     for seed in range(4, 10):
-        run = play_as_reactions(drill, f"{over + 0.5} power-on SERVER_A", seed)
+        run = play_as_reactions(drill, f"{failover_s + 0.5} power-on SERVER_A", seed)
         (act,) = run.journal
         assert act.tick - ticks(0.5) == max(e.tick for e in run.events if e.kind == "failover")
         delays.add(act.tick - run.story_ticks[-1])
@@ -166,26 +166,31 @@ def test_an_action_waits_for_the_events_before_it_in_the_plan() -> None:
 
 def test_a_locked_action_is_retried_until_it_is_allowed() -> None:
     drill = texts.small(DRAWN, LOCKED)
-    late, early = next(with_seeds(drill, 50.0, 60.0)), next(with_seeds(drill, 20.0, 21.0))
-    plan = f"{find_failure_s(drill, late) + 8.0} power-on SERVER_A"
-    run = play_as_reactions(drill.model_copy(update={"seed": late}), plan, early)
+    late_variant, early_variant = next(with_seeds(drill, 50.0, 60.0)), next(with_seeds(drill, 20.0, 21.0))
+    plan = f"{find_failure_s(drill, late_variant) + 8.0} power-on SERVER_A"
+    run = play_as_reactions(drill.model_copy(update={"seed": late_variant}), plan, early_variant)
     assert [item.line for item in run.journal] == ["30 power-on SERVER_A"]
 
 
 def test_an_action_behind_a_lock_keeps_its_planned_delay() -> None:
     drill = texts.small(DRAWN, LOCKED)
-    early = [seed for seed, _ in zip(with_seeds(drill, 20.0, 24.0), range(4), strict=False)]
-    for other in early[1:]:
-        run = play_as_reactions(drill.model_copy(update={"seed": early[0]}), "33 power-on SERVER_A", other)
+    early_seeds = [seed for seed, _ in zip(with_seeds(drill, 20.0, 24.0), range(4), strict=False)]
+    for other_seed in early_seeds[1:]:
+        run = play_as_reactions(
+            drill.model_copy(update={"seed": early_seeds[0]}), "33 power-on SERVER_A", other_seed
+        )
         assert [item.line for item in run.journal] == ["33 power-on SERVER_A"]
 
 
 def test_an_unasked_question_delays_nothing() -> None:
     drill = texts.small(DRAWN, *ASKED)
-    early, late = next(with_seeds(drill, 20.0, 25.0)), next(with_seeds(drill, 55.0, 60.0))
-    drill, plan = drill.model_copy(update={"seed": early}), "48 answer why 2\n70 power-on SERVER_A"
-    assert [item.verb for item in play_as_reactions(drill, plan, early).journal] == ["answer", "power-on"]
-    assert [item.verb for item in play_as_reactions(drill, plan, late).journal] == ["power-on"]
+    early_variant, late_variant = next(with_seeds(drill, 20.0, 25.0)), next(with_seeds(drill, 55.0, 60.0))
+    drill, plan = drill.model_copy(update={"seed": early_variant}), "48 answer why 2\n70 power-on SERVER_A"
+    assert [item.verb for item in play_as_reactions(drill, plan, early_variant).journal] == [
+        "answer",
+        "power-on",
+    ]
+    assert [item.verb for item in play_as_reactions(drill, plan, late_variant).journal] == ["power-on"]
 
 
 def test_an_action_refused_in_the_plan_does_not_wait() -> None:
@@ -195,10 +200,10 @@ def test_an_action_refused_in_the_plan_does_not_wait() -> None:
 
 def test_no_reaction_precedes_its_symptom() -> None:
     drill = texts.small(DRAWN)
-    own = SearchDrill(drill)
-    own.advance_to(ticks(100.0))
+    own_search = SearchDrill(drill)
+    own_search.advance_to(ticks(100.0))
     for seed in range(4, 10):
-        run = play_as_reactions(drill, f"{first_symptom(own) / TICKS_PER_S} power-on SERVER_A", seed)
+        run = play_as_reactions(drill, f"{first_symptom(own_search) / TICKS_PER_S} power-on SERVER_A", seed)
         assert [item.tick for item in run.journal] == [first_symptom(run)]
         assert not find_premature_inputs(
             run.scenario,
@@ -219,8 +224,8 @@ def test_the_middle_plan_of_each_kind_is_tried_too() -> None:
         return SearchPlan((Input(ticks(second), "power-on", (server,)),), score, True, True, happened=(1,))
 
     plans = [plan(second, "A", 100.0) for second in (9, 5, 7, 8, 6)]
-    other = plan(5, "B", 40.0)
-    found = select_archive([*plans, other, plan(1, "A", 50.0)])
-    assert [(one.actions[0].tick, one.score) for one in found] == [
+    other_plan = plan(5, "B", 40.0)
+    archive = select_archive([*plans, other_plan, plan(1, "A", 50.0)])
+    assert [(plan_kept.actions[0].tick, plan_kept.score) for plan_kept in archive] == [
         (ticks(5), 100.0), (ticks(5), 40.0), (ticks(7), 100.0),
     ]  # fmt: skip

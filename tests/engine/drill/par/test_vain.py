@@ -32,16 +32,16 @@ def _load_shipped_scenario(name: str) -> Scenario:
 
 
 def _try_line(run: SearchDrill, line: str) -> SearchDrill | None:
-    verb, _, rest = line.partition(" ")
+    verb, _, argument = line.partition(" ")
     drill = run.fork()
-    return drill if try_input(drill, Input(run.tick, verb, (rest,))) else None
+    return drill if try_input(drill, Input(run.tick, verb, (argument,))) else None
 
 
 @pytest.mark.parametrize("name", [*FEW, *(pytest.param(name, marks=pytest.mark.slow) for name in MORE)])
 def test_a_noop_does_not_raise_the_value(name: str) -> None:
     trials, rules = Trials(_load_shipped_scenario(name), 1), Rules()
     idle = trials.play(trials.begun.fork(), (), rules)
-    run, vain, useful = trials.begun.fork(), 0, 0
+    run, noop_count, useful = trials.begun.fork(), 0, 0
     for point in idle.points[::2]:
         run.advance_to(point)
         for line in list_candidates(run, ()):
@@ -50,10 +50,10 @@ def test_a_noop_does_not_raise_the_value(name: str) -> None:
                 continue
             useful += not is_noop(run, drill)
             if is_noop(run, drill):
-                vain += 1
+                noop_count += 1
                 assert trials.play(drill, (), rules).score <= idle.score, (point, line)
     assert useful
-    assert vain
+    assert noop_count
 
 
 @pytest.mark.parametrize(

@@ -34,51 +34,56 @@ def start_run_at(scenario: Scenario, t_s: float) -> SearchDrill:
 def test_lost_points_stay_lost(small: Scenario) -> None:
     lines, last = list_candidate_lines(small), []
     for player in range(3):
-        run, chance, most = SearchDrill(small), random.Random(player), list[float]()
+        run, chance, scores = SearchDrill(small), random.Random(player), list[float]()
         while not run.finished:
-            most.append(run.compute_upper_bound())
+            scores.append(run.compute_upper_bound())
             with suppress(InputError):
                 run.do(chance.choice(lines))
             run.advance_to(run.tick + ticks(25.0))
-        assert most == sorted(most, reverse=True)
-        assert run.total() <= most[-1]
-        last.append(most[-1])
-    assert min(last) < 70.0 < 100.0 == most[0]
+        assert scores == sorted(scores, reverse=True)
+        assert run.total() <= scores[-1]
+        last.append(scores[-1])
+    assert min(last) < 70.0 < 100.0 == scores[0]
 
 
 def test_a_continuation_with_a_later_wait_is_played_once(
     small: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    still, ends = continuations.BaselineRun(start_run_at(small, 1.0)), list[int]()
-    late = next(play for play in continuations.list_continuations(start_run_at(small, 1.0), ()) if play.delay)
-    ended = continuations.finish_rollout
+    baseline, ends = continuations.BaselineRun(start_run_at(small, 1.0)), list[int]()
+    late_continuation = next(
+        play for play in continuations.list_continuations(start_run_at(small, 1.0), ()) if play.delay
+    )
+    finish = continuations.finish_rollout
 
     def count_rollout(
         run: SearchDrill, done_count: int = 0, score_floor: float = -1.0
     ) -> Slices[continuations.Rollout | continuations.PrunedRollout]:
         ends.append(1)
-        return ended(run, done_count, score_floor)
+        return finish(run, done_count, score_floor)
 
     monkeypatch.setattr(continuations, "finish_rollout", count_rollout)
-    from_here, from_there = (
-        run_to_completion(still.evaluate(start_run_at(small, t_s), late)) for t_s in (1.0, 15.0)
+    early_value, late_value = (
+        run_to_completion(baseline.evaluate(start_run_at(small, t_s), late_continuation))
+        for t_s in (1.0, 15.0)
     )
-    assert isinstance(from_here, continuations.Rollout)
-    assert from_here == from_there
-    assert from_here.reached
+    assert isinstance(early_value, continuations.Rollout)
+    assert early_value == late_value
+    assert early_value.reached
     assert len(ends) == 1
 
 
 def test_a_continuation_is_cut_where_its_bound_is_too_low(small: Scenario) -> None:
     run = start_run_at(small, 1.0)
     run.do("power-off SERVER_B")
-    still = continuations.BaselineRun(run)
-    cut = run_to_completion(still.evaluate(run, continuations.build_idle_continuation(), score_floor=90.0))
+    baseline = continuations.BaselineRun(run)
+    cut = run_to_completion(baseline.evaluate(run, continuations.build_idle_continuation(), score_floor=90.0))
     assert isinstance(cut, continuations.PrunedRollout)
     assert cut.most < 90.0
-    whole = run_to_completion(still.evaluate(run, continuations.build_idle_continuation(), score_floor=1.0))
-    assert isinstance(whole, continuations.Rollout), "it is asked for more closely now"
-    assert whole.score <= cut.most
+    whole_value = run_to_completion(
+        baseline.evaluate(run, continuations.build_idle_continuation(), score_floor=1.0)
+    )
+    assert isinstance(whole_value, continuations.Rollout), "it is asked for more closely now"
+    assert whole_value.score <= cut.most
 
 
 def test_actions_after_a_noop_keep_their_time() -> None:
@@ -87,13 +92,13 @@ def test_actions_after_a_noop_keep_their_time() -> None:
         ('[[solution]]\nwhen = "Sales serves on SERVER_B"\ndo = "+5 power-on SERVER_A"\n', look)
     )
     run = SearchDrill(scenario)
-    found = run_to_completion(
+    best_rollout = run_to_completion(
         continuations.find_best_rollout(
             continuations.BaselineRun(run), run, continuations.list_continuations(run, ())
         )
     )
-    assert found.score == play_reference(scenario).score().total > 90.0
-    assert [(item.verb, item.tick) for item in found.actions] == [
+    assert best_rollout.score == play_reference(scenario).score().total > 90.0
+    assert [(item.verb, item.tick) for item in best_rollout.actions] == [
         ("sql", ticks(50.0)),
         ("power-on", ticks(55.0)),
     ]
@@ -102,16 +107,16 @@ def test_actions_after_a_noop_keep_their_time() -> None:
 def test_a_noop_of_a_plan_is_omitted(small: Scenario) -> None:
     plan = [Input(ticks(40.0), "plug-cable", ("SERVER_A",)), Input(ticks(50.0), "power-on", ("SERVER_A",))]
     run = start_run_at(small, 45.0)
-    way = run_to_completion(
+    rollout = run_to_completion(
         continuations.BaselineRun(run).evaluate(run, continuations.build_plan_continuation(plan))
     )
-    assert isinstance(way, continuations.Rollout)
-    assert [(item.verb, item.tick) for item in way.actions] == [("power-on", ticks(55.0))]
-    again = Drill(small)
-    again.advance_to(ticks(55.0))
-    again.do("power-on SERVER_A")
-    again.advance_to(default_end(again))
-    assert way.score == again.score().total
+    assert isinstance(rollout, continuations.Rollout)
+    assert [(item.verb, item.tick) for item in rollout.actions] == [("power-on", ticks(55.0))]
+    second_drill = Drill(small)
+    second_drill.advance_to(ticks(55.0))
+    second_drill.do("power-on SERVER_A")
+    second_drill.advance_to(default_end(second_drill))
+    assert rollout.score == second_drill.score().total
 
 
 def test_recovering_a_restoring_copy_is_a_candidate(small: Scenario) -> None:

@@ -17,39 +17,43 @@ def world(*changes: tuple[str, str]) -> World:
 
 
 def test_the_start_world_is_healthy_and_quiet() -> None:
-    made = world()
-    principal, mirror = made.copies["SERVER_A", "Sales"], made.copies["SERVER_B", "Sales"]
+    built_world = world()
+    principal, mirror = built_world.copies["SERVER_A", "Sales"], built_world.copies["SERVER_B", "Sales"]
     assert (principal.mirroring.role, mirror.mirroring.role) == (Role.PRINCIPAL, Role.MIRROR)
     assert principal.mirroring.state is mirror.mirroring.state is MirrorState.SYNCHRONIZED
     assert principal.mirroring.guid == mirror.mirroring.guid
-    assert quorum.sees_partner(made, principal)
-    assert quorum.sees_witness(made, mirror)
-    assert quorum.witness_sees(made, principal, "SERVER_A")
-    assert made.clients["APP"].connected_to == "SERVER_A"
-    assert made.tick == 0
+    assert quorum.sees_partner(built_world, principal)
+    assert quorum.sees_witness(built_world, mirror)
+    assert quorum.witness_sees(built_world, principal, "SERVER_A")
+    assert built_world.clients["APP"].connected_to == "SERVER_A"
+    assert built_world.tick == 0
 
 
 def test_nothing_happens_without_an_input() -> None:
-    taken = run(drill(text=FREE), 600)
-    assert taken.events == []
-    reading = taken.report()["readings"]
+    drill_run = run(drill(text=FREE), 600)
+    assert drill_run.events == []
+    reading = drill_run.report()["readings"]
     assert max(reading["transactions_per_s"]) < 245.0
     assert min(reading["transactions_per_s"]) > 230.0, "clients work from the first second on"
 
 
 def test_links_servers_and_sessions_match_the_scenario() -> None:
-    made = world(
+    built_world = world(
         ('name = "SERVER_B"', 'name = "SERVER_B"\nversion = 2012\ncores = 4\n[server.endpoint]\nport = 7022'),
         ('witness = "SERVER_W"', 'safety = "OFF"\ntimeout_s = 20'),
         ("[[client]]", '[[link]]\nends = ["SERVER_A", "SERVER_B"]\nrtt_ms = 50\n\n[[client]]'),
         ("[[source]]", "[settings]\nboot_s = 5\n\n[[source]]"),
     )
-    assert made.links["SERVER_A", "SERVER_B"].rtt_ms == made.links["SERVER_B", "SERVER_A"].rtt_ms == 50
-    assert (made.instances["SERVER_B"].version, made.computers["SERVER_B"].cores) == (2012, 4)
-    copy = made.copies["SERVER_A", "Sales"]
+    assert (
+        built_world.links["SERVER_A", "SERVER_B"].rtt_ms
+        == built_world.links["SERVER_B", "SERVER_A"].rtt_ms
+        == 50
+    )
+    assert (built_world.instances["SERVER_B"].version, built_world.computers["SERVER_B"].cores) == (2012, 4)
+    copy = built_world.copies["SERVER_A", "Sales"]
     assert (copy.mirroring.safety, copy.mirroring.timeout_s, copy.mirroring.witness) == (Safety.OFF, 20, None)
     assert copy.mirroring.partner_address == "TCP://SERVER_B:7022"
-    assert made.settings.boot_s == 5
+    assert built_world.settings.boot_s == 5
 
 
 @pytest.mark.parametrize(("version", "date"), [
@@ -57,17 +61,17 @@ def test_links_servers_and_sessions_match_the_scenario() -> None:
     (2016, "2022-01-22"), (2017, "2023-01-21"), (2019, "2024-10-19"), (2022, "2024-11-16"),
 ])  # fmt: skip
 def test_the_newest_version_sets_the_date(version: int, date: str) -> None:
-    made = world(('name = "SERVER_B"', f'name = "SERVER_B"\nversion = {version}'))
-    assert made.settings.start_time == f"{date}T12:00:00"
+    built_world = world(('name = "SERVER_B"', f'name = "SERVER_B"\nversion = {version}'))
+    assert built_world.settings.start_time == f"{date}T12:00:00"
     assert set(VERSIONS) < set(START_TIMES)
 
 
 def test_the_scenario_may_set_the_date() -> None:
-    made = world(
+    built_world = world(
         ('name = "SERVER_B"', 'name = "SERVER_B"\nversion = 2022'),
         ("[[source]]", '[settings]\nstart_time = "2009-11-20T10:00:00"\n\n[[source]]'),
     )
-    assert made.settings.start_time == "2009-11-20T10:00:00"
+    assert built_world.settings.start_time == "2009-11-20T10:00:00"
 
 
 def test_windows_is_not_newer_than_the_date() -> None:
@@ -78,32 +82,32 @@ def test_windows_is_not_newer_than_the_date() -> None:
 
 
 def test_a_session_may_start_suspended() -> None:
-    made = world(('witness = "SERVER_W"', 'witness = "SERVER_W"\nstate = "SUSPENDED"'))
-    assert {copy.mirroring.state for copy in made.copies.values()} == {MirrorState.SUSPENDED}
+    built_world = world(('witness = "SERVER_W"', 'witness = "SERVER_W"\nstate = "SUSPENDED"'))
+    assert {copy.mirroring.state for copy in built_world.copies.values()} == {MirrorState.SUSPENDED}
 
 
 def test_an_application_without_its_database_searches_for_it() -> None:
-    taken = run(drill(('data_source = "SERVER_A"', 'data_source = "SERVER_B"'),
+    drill_run = run(drill(('data_source = "SERVER_A"', 'data_source = "SERVER_B"'),
                       ('failover_partner = "SERVER_B"', 'failover_partner = "SERVER_A"'), text=FREE), 10)  # fmt: skip
-    assert taken.world.clients["APP"].connected_to == "SERVER_A"
+    assert drill_run.world.clients["APP"].connected_to == "SERVER_A"
 
 
 def test_equal_databases_are_numbered_consecutively() -> None:
-    made = world(
+    built_world = world(
         ('[[database]]\nname = "Sales"', '[[database]]\nname = "Sales098"\ncount = 3'),
         ('database = "Sales"', 'database = "Sales098"'),
         ('databases = ["Sales"]', 'databases = ["Sales099"]'),
     )
-    assert list(made.availability) == ["Sales098", "Sales099", "Sales100"]
-    principals = [made.copies["SERVER_A", name] for name in made.availability]
+    assert list(built_world.availability) == ["Sales098", "Sales099", "Sales100"]
+    principals = [built_world.copies["SERVER_A", name] for name in built_world.availability]
     assert len({copy.mirroring.guid for copy in principals}) == len({copy.source for copy in principals}) == 3
-    assert {copy.mirroring.state for copy in made.copies.values()} == {MirrorState.SYNCHRONIZED}
+    assert {copy.mirroring.state for copy in built_world.copies.values()} == {MirrorState.SYNCHRONIZED}
 
 
 def test_few_worker_threads_slow_the_clients_down() -> None:
-    few = ('name = "SERVER_A"', 'name = "SERVER_A"\nmax_worker_threads = 20')
-    taken = run(drill(few, text=FREE), 60)
-    assert taken.holds("transactions_per_s(Sales) < 120 and worker_threads(SERVER_A) == 20")
-    taken.do("""sql SERVER_A EXEC sp_configure 'show advanced options', 1; RECONFIGURE;
+    few_threads = ('name = "SERVER_A"', 'name = "SERVER_A"\nmax_worker_threads = 20')
+    drill_run = run(drill(few_threads, text=FREE), 60)
+    assert drill_run.holds("transactions_per_s(Sales) < 120 and worker_threads(SERVER_A) == 20")
+    drill_run.do("""sql SERVER_A EXEC sp_configure 'show advanced options', 1; RECONFIGURE;
     EXEC sp_configure 'max worker threads', 0; RECONFIGURE""")
-    assert run(taken, 120).holds("transactions_per_s(Sales) > 230")
+    assert run(drill_run, 120).holds("transactions_per_s(Sales) > 230")

@@ -37,31 +37,33 @@ CUTS = st.lists(st.integers(1, 7000), max_size=8)
 
 def take(deeds: list[tuple[int, str]], cuts: list[int], text: str = SMALL) -> Drill:
     """Play a drill with *deeds* at their ticks to tick 7000, interrupted at *cuts*."""
-    taken = drill(text=text)
+    drill_run = drill(text=text)
     stops = sorted(
         [*((tick, line) for tick, line in deeds), *((tick, "") for tick in cuts)], key=lambda s: s[0]
     )
     for tick, line in stops:
-        taken.advance_to(tick)
-        if line and not taken.finished:
+        drill_run.advance_to(tick)
+        if line and not drill_run.finished:
             try:
-                taken.do(line)
+                drill_run.do(line)
             except InputError:
                 assert line.startswith("hint"), line
-    taken.advance_to(7000)
-    return taken
+    drill_run.advance_to(7000)
+    return drill_run
 
 
 @settings(max_examples=40, deadline=None)
 @given(deeds=DEEDS, cuts=CUTS)
 def test_slices_and_journal_give_the_same_run(deeds: list[tuple[int, str]], cuts: list[int]) -> None:
     story = SMALL.replace('at = "20s"', 'when = "time_s() >= 17"\nafter = "0.7s"')
-    whole, sliced = take(deeds, [], story), take(deeds, cuts, story)
-    again = replay(whole.scenario, whole.seed, whole.mode, [item.line for item in whole.journal], 7000)
-    for other in (sliced, again):
-        assert other.state_hash() == whole.state_hash()
-        assert other.events == whole.events
-        assert other.report() == whole.report()
+    whole_run, sliced = take(deeds, [], story), take(deeds, cuts, story)
+    replayed = replay(
+        whole_run.scenario, whole_run.seed, whole_run.mode, [item.line for item in whole_run.journal], 7000
+    )
+    for other_run in (sliced, replayed):
+        assert other_run.state_hash() == whole_run.state_hash()
+        assert other_run.events == whole_run.events
+        assert other_run.report() == whole_run.report()
 
 
 @given(text=st.text(alphabet="aB \t\n\r#'=;+1\x0b\x0c\x85\u2028", max_size=16))
@@ -79,97 +81,99 @@ def test_another_seed_gives_another_run() -> None:
 
 
 def test_a_fork_runs_independently() -> None:
-    taken = run(drill(), 30)
-    fork = taken.fork()
+    drill_run = run(drill(), 30)
+    fork = drill_run.fork()
     fork.do("power-on SERVER_A")
     run(fork, 60)
-    assert taken.tick == 3000
-    assert not taken.journal
-    assert taken.samples.count == 30
-    run(taken, 60)
-    assert taken.state_hash() == run(drill(), 60).state_hash()
-    assert fork.state_hash() != taken.state_hash()
-    assert len(fork.events) != len(taken.events)
+    assert drill_run.tick == 3000
+    assert not drill_run.journal
+    assert drill_run.samples.count == 30
+    run(drill_run, 60)
+    assert drill_run.state_hash() == run(drill(), 60).state_hash()
+    assert fork.state_hash() != drill_run.state_hash()
+    assert len(fork.events) != len(drill_run.events)
 
 
 def test_names_are_spelled_as_in_the_world() -> None:
-    taken = run(drill(), 1)
-    assert taken.do("stop-service server_w").line_without_time == "stop-service SERVER_W"
-    assert taken.journal[0].line == "1 stop-service SERVER_W"
+    drill_run = run(drill(), 1)
+    assert drill_run.do("stop-service server_w").line_without_time == "stop-service SERVER_W"
+    assert drill_run.journal[0].line == "1 stop-service SERVER_W"
 
 
 @pytest.mark.parametrize("line", ["dance SERVER_A", "power-off SERVER_Z", "workload Sales Nothing", "hint 4"])
 def test_a_refused_input_changes_nothing(line: str) -> None:
-    taken = run(drill(), 1)
-    before, events = taken.state_hash(), len(taken.events)
+    drill_run = run(drill(), 1)
+    before, events = drill_run.state_hash(), len(drill_run.events)
     with pytest.raises(InputError):
-        taken.do(line)
-    assert not taken.journal
-    assert (taken.state_hash(), len(taken.events)) == (before, events)
+        drill_run.do(line)
+    assert not drill_run.journal
+    assert (drill_run.state_hash(), len(drill_run.events)) == (before, events)
 
 
 # --- its end ------------------------------------------------------------------------------------------------
 
 
 def test_a_drill_ends_when_all_goals_are_reached() -> None:
-    taken = play_reference(small())
-    assert taken.ended_by is DrillEnd.GOALS
-    at = taken.tick
-    run(taken, 300)
-    assert taken.tick == at
+    drill_run = play_reference(small())
+    assert drill_run.ended_by is DrillEnd.GOALS
+    tick_before = drill_run.tick
+    run(drill_run, 300)
+    assert drill_run.tick == tick_before
     with pytest.raises(InputError, match="ended"):
-        taken.do("note more")
+        drill_run.do("note more")
 
 
 def test_a_drill_ends_at_its_time_limit() -> None:
-    taken = play_idle(small())
-    assert (taken.ended_by, taken.tick) == (DrillEnd.TIME, 30_000)
+    drill_run = play_idle(small())
+    assert (drill_run.ended_by, drill_run.tick) == (DrillEnd.TIME, 30_000)
 
 
 def test_a_drill_ends_on_request_and_in_its_replay() -> None:
-    taken = run(drill(), 3.5)
-    taken.finish()
-    assert (taken.ended_by, taken.tick) == (DrillEnd.ASKED, 350)
-    again = replay(taken.scenario, taken.seed, taken.mode, [item.line for item in taken.journal], 9000)
-    assert (again.ended_by, again.tick) == (DrillEnd.ASKED, 350)
+    drill_run = run(drill(), 3.5)
+    drill_run.finish()
+    assert (drill_run.ended_by, drill_run.tick) == (DrillEnd.ASKED, 350)
+    replayed = replay(
+        drill_run.scenario, drill_run.seed, drill_run.mode, [item.line for item in drill_run.journal], 9000
+    )
+    assert (replayed.ended_by, replayed.tick) == (DrillEnd.ASKED, 350)
 
 
 def test_a_drill_does_not_end_before_its_last_event() -> None:
-    taken = drill(
+    drill_run = drill(
         ("Sales serves on SERVER_B", "Sales serves"),
         ('when = "Sales is SYNC', 'when = "Sales serves or Sales is SYNC'),
     )
-    run(taken, 19)
-    assert all(state.is_reached for state in taken.goals.values())
-    assert not taken.finished
+    run(drill_run, 19)
+    assert all(state.is_reached for state in drill_run.goals.values())
+    assert not drill_run.finished
 
 
 def test_a_forbidden_state_ends_the_drill() -> None:
     forbidden = (
         '[[forbidden]]\nname = "f"\ntext = "down"\nwhen = "not Sales serves"\nends = true\nbetter = "no"\n'
     )
-    taken = run(drill(("[[solution]]", forbidden + "[[solution]]")), 100)
-    assert taken.ended_by is DrillEnd.FORBIDDEN
-    assert taken.tick == 2100
+    drill_run = run(drill(("[[solution]]", forbidden + "[[solution]]")), 100)
+    assert drill_run.ended_by is DrillEnd.FORBIDDEN
+    assert drill_run.tick == 2100
 
 
 def test_free_play_has_no_end_and_no_score() -> None:
-    taken = run(drill(text=FREE), 700)
-    assert taken.mode is DrillMode.LAB
-    assert not taken.finished
-    assert not taken.score().scored
+    drill_run = run(drill(text=FREE), 700)
+    assert drill_run.mode is DrillMode.LAB
+    assert not drill_run.finished
+    assert not drill_run.score().scored
 
 
 def test_a_drill_can_be_played_as_free_play() -> None:
     lock = '[[locked]]\ndo = "power-on SERVER_A"\nwhy = "no spare part"\n'
-    taken = run(drill(("[[solution]]", lock + "[[solution]]"), mode=DrillMode.LAB), 40)
-    taken.do("power-on SERVER_A")
-    run(taken, 400)
-    assert taken.tick == 40_000
-    assert not taken.finished
-    assert not taken.score().scored
-    taken.finish()
-    assert taken.finished
+    drill_run = run(drill(("[[solution]]", lock + "[[solution]]"), mode=DrillMode.LAB), 40)
+    drill_run.do("power-on SERVER_A")
+    run(drill_run, 400)
+    assert drill_run.tick == 40_000
+    assert not drill_run.finished
+    assert not drill_run.score().scored
+    drill_run.finish()
+    assert drill_run.finished
 
 
 # --- story --------------------------------------------------------------------------------------------------
@@ -194,12 +198,12 @@ def test_an_inject_can_wait_for_a_condition() -> None:
 
 def test_an_input_locked_by_the_story_is_refused_until_its_time() -> None:
     lock = '[[locked]]\ndo = "power-on SERVER_A"\nuntil = "50s"\nwhy = "no spare part"\n'
-    taken = run(drill(("[[solution]]", lock + "[[solution]]")), 40)
+    drill_run = run(drill(("[[solution]]", lock + "[[solution]]")), 40)
     with pytest.raises(InputError, match="no spare part"):
-        taken.do("power-on server_a")
-    taken.do("note the lock is for SERVER_A alone")
-    run(taken, 50)
-    taken.do("power-on SERVER_A")
+        drill_run.do("power-on server_a")
+    drill_run.do("note the lock is for SERVER_A alone")
+    run(drill_run, 50)
+    drill_run.do("power-on SERVER_A")
 
 
 def test_revert_all_is_refused_in_scored_drills() -> None:
@@ -212,56 +216,58 @@ def test_revert_all_is_refused_in_scored_drills() -> None:
 
 def test_a_lock_overrides_the_allowed_inputs() -> None:
     lock = '[[locked]]\ndo = "power-on SERVER_A"\nwhy = "no spare part"\n'
-    taken = run(
+    drill_run = run(
         drill(("seed = 3", "seed = 3\nallow_revert_all = true"), ("[[solution]]", lock + "[[solution]]")), 40
     )
     with pytest.raises(InputError, match="no spare part"):
-        taken.do("revert-all")
+        drill_run.do("revert-all")
 
 
 def test_an_exam_has_no_hints() -> None:
-    taken = run(drill(mode=DrillMode.EXAM), 40)
-    assert taken.next_hint() is None
+    drill_run = run(drill(mode=DrillMode.EXAM), 40)
+    assert drill_run.next_hint() is None
     with pytest.raises(InputError, match="exam"):
-        taken.do("hint 1")
+        drill_run.do("hint 1")
 
 
 def test_a_hint_is_an_event_with_text_and_cost() -> None:
-    taken = run(drill(), 40)
-    taken.hint(2)
-    (event,) = [e for e in taken.events if e.kind == "hint"]
+    drill_run = run(drill(), 40)
+    drill_run.hint(2)
+    (event,) = [e for e in drill_run.events if e.kind == "hint"]
     assert (event.text, read_field(event, "layer"), read_field(event, "cost")) == ("It is off.", 2, 2.0)
 
 
 def test_refused_inputs_are_returned() -> None:
     refused: list[str] = []
     inputs, _ = parse_script("1 workload Sales Nothing\n2 note fine\n")
-    taken = drill()
-    play_inputs(taken, inputs, lambda item, problem: refused.append(str(problem)))
+    drill_run = drill()
+    play_inputs(drill_run, inputs, lambda item, problem: refused.append(str(problem)))
     assert len(refused) == 1
-    assert len(taken.journal) == 1
+    assert len(drill_run.journal) == 1
 
 
 def test_long_operations_count_on_completion() -> None:
-    taken = run(drill(text=FREE), 20)
-    taken.do("bulk-load Sales rows=1000000 batch_rows=10000")
-    run(taken, 30)
-    assert taken.holds("operations_kb(Sales) == 0"), "the load is under way"
-    twin = run(taken.fork(), 80)
+    drill_run = run(drill(text=FREE), 20)
+    drill_run.do("bulk-load Sales rows=1000000 batch_rows=10000")
+    run(drill_run, 30)
+    assert drill_run.holds("operations_kb(Sales) == 0"), "the load is under way"
+    twin = run(drill_run.fork(), 80)
     assert twin.holds("operations_kb(Sales) == 200000")
-    assert taken.holds("operations_kb(Sales) == 0")
+    assert drill_run.holds("operations_kb(Sales) == 0")
 
 
 def test_each_sample_stores_log_owner_and_server_states() -> None:
-    taken = drill()
-    taken.advance_to(500)
-    taken.do("pull-cable SERVER_B")
-    taken.advance_to(900)
-    assert len(taken.standings) == len(taken.logs) == taken.samples.count
-    up = [standing.computers["SERVER_B"].nic_up for standing in taken.standings]
-    assert up == [True] * 5 + [False] * 4  # the state at a whole second precedes the inputs at that second
-    assert taken.standings[0].sources == taken.world.sources
-    assert taken.standings[0].streams == taken.world.streams
-    twin = taken.fork()
+    drill_run = drill()
+    drill_run.advance_to(500)
+    drill_run.do("pull-cable SERVER_B")
+    drill_run.advance_to(900)
+    assert len(drill_run.standings) == len(drill_run.logs) == drill_run.samples.count
+    nic_states = [standing.computers["SERVER_B"].nic_up for standing in drill_run.standings]
+    assert (
+        nic_states == [True] * 5 + [False] * 4
+    )  # the state at a whole second precedes the inputs at that second
+    assert drill_run.standings[0].sources == drill_run.world.sources
+    assert drill_run.standings[0].streams == drill_run.world.streams
+    twin = drill_run.fork()
     twin.advance_to(1200)
-    assert len(taken.standings) == 9
+    assert len(drill_run.standings) == 9

@@ -12,8 +12,8 @@ def course(goal: Goal, truth: str) -> list[str | None]:
     """Return the events of a goal for each second of *truth* (T: holds, -: does not)."""
     state, news = GoalState(), []
     for second, sign in enumerate(truth):
-        state, said = update_goal(goal, state, sign == "T", second * 100)
-        news.append(said)
+        state, change = update_goal(goal, state, sign == "T", second * 100)
+        news.append(change)
     return news
 
 

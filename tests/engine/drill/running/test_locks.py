@@ -41,8 +41,8 @@ def test_invalid_locks_are_reported(lock: str) -> None:
 
 
 def test_the_reason_of_a_lock_is_shown() -> None:
-    taken = run(
+    drill_run = run(
         drill(("[[client]]", '[[locked]]\ndo = "workload"\nwhy = "they have to work"\n\n[[client]]')), 5
     )
     with pytest.raises(InputError, match="they have to work"):
-        taken.do("workload Sales none")
+        drill_run.do("workload Sales none")

@@ -80,24 +80,28 @@ def kinds(drill: Drill, kind: str) -> list[tuple[float, str]]:
 
 
 def test_each_question_is_asked_at_its_time() -> None:
-    taken = run(asking(), 60)
-    assert kinds(taken, "question") == [(21.0, "next"), (23.0, "cause"), (50.0, "role")]
-    assert [asked.name for asked in taken.open_questions()] == ["cause", "role"]
-    asked = taken.open_questions()[0]
-    assert (asked.choices[1], asked.prediction, asked.until_tick) == ("The power of SERVER_A.", False, 8300)
+    drill_run = run(asking(), 60)
+    assert kinds(drill_run, "question") == [(21.0, "next"), (23.0, "cause"), (50.0, "role")]
+    assert [open_question.name for open_question in drill_run.open_questions()] == ["cause", "role"]
+    question = drill_run.open_questions()[0]
+    assert (question.choices[1], question.prediction, question.until_tick) == (
+        "The power of SERVER_A.",
+        False,
+        8300,
+    )
 
 
 def test_right_answers_score_at_the_end_of_the_drill() -> None:
-    taken = run(asking(), 21)
-    taken.do("answer next 1")
-    run(taken, 60)
-    taken.do("answer cause 2")
-    taken.do("answer role 1")
-    taken.do("power-on SERVER_A")
-    before = {item.name: item.points for item in taken.score().items}
+    drill_run = run(asking(), 21)
+    drill_run.do("answer next 1")
+    run(drill_run, 60)
+    drill_run.do("answer cause 2")
+    drill_run.do("answer role 1")
+    drill_run.do("power-on SERVER_A")
+    before = {item.name: item.points for item in drill_run.score().items}
     assert (before["Diagnosis"], before["Prediction"]) == (0.0, 0.0)
-    run(taken, 300)
-    items = {item.name: item for item in taken.score().items}
+    run(drill_run, 300)
+    items = {item.name: item for item in drill_run.score().items}
     assert (items["Diagnosis"].points, items["Prediction"].points) == (15.0, 10.0)
     (loss,) = items["Diagnosis"].losses
     assert (loss.points, loss.tick) == (5.0, 6000)
@@ -106,34 +110,42 @@ def test_right_answers_score_at_the_end_of_the_drill() -> None:
 
 
 def test_confidence_is_reported_next_to_correctness() -> None:
-    taken = run(asking(), 21)
-    taken.do("answer next 1 sure_percent=90")
-    run(taken, 60)
-    taken.do("answer cause 2")
+    drill_run = run(asking(), 21)
+    drill_run.do("answer next 1 sure_percent=90")
+    run(drill_run, 60)
+    drill_run.do("answer cause 2")
     with pytest.raises(InputError, match="sure_percent"):
-        taken.do("answer role 1 sure_percent=101")
-    taken.do("answer role 1 sure_percent=60")
-    assert calibration(taken.report()["questions"]) is None  # the result is hidden until the end
-    taken.do("power-on SERVER_A")
-    run(taken, 300)
-    assert taken.finished
-    found = calibration(taken.report()["questions"])
-    assert found is not None
-    assert found["answers"] == 2  # the answer to "cause" had no confidence
-    assert found["brier"] == pytest.approx((0.1**2 + 0.6**2) / 2)
-    assert [(point["sure_percent"], point["right_percent"]) for point in found["curve"]] == [
+        drill_run.do("answer role 1 sure_percent=101")
+    drill_run.do("answer role 1 sure_percent=60")
+    assert calibration(drill_run.report()["questions"]) is None  # the result is hidden until the end
+    drill_run.do("power-on SERVER_A")
+    run(drill_run, 300)
+    assert drill_run.finished
+    calibrated = calibration(drill_run.report()["questions"])
+    assert calibrated is not None
+    assert calibrated["answers"] == 2  # the answer to "cause" had no confidence
+    assert calibrated["brier"] == pytest.approx((0.1**2 + 0.6**2) / 2)
+    assert [(point["sure_percent"], point["right_percent"]) for point in calibrated["curve"]] == [
         (60, 0),
         (90, 100),
     ]
-    again = replay(taken.scenario, taken.seed, taken.mode, [item.line for item in taken.journal], taken.tick)
-    assert calibration(again.report()["questions"]) == found
+    replayed = replay(
+        drill_run.scenario,
+        drill_run.seed,
+        drill_run.mode,
+        [item.line for item in drill_run.journal],
+        drill_run.tick,
+    )
+    assert calibration(replayed.report()["questions"]) == calibrated
 
 
 def test_a_missing_answer_scores_no_points() -> None:
-    taken = run(asking(), 60)
-    taken.do("power-on SERVER_A")
-    run(taken, 300)
-    assert {item.points for item in taken.score().items if item.name in ("Diagnosis", "Prediction")} == {0.0}
+    drill_run = run(asking(), 60)
+    drill_run.do("power-on SERVER_A")
+    run(drill_run, 300)
+    assert {item.points for item in drill_run.score().items if item.name in ("Diagnosis", "Prediction")} == {
+        0.0
+    }
 
 
 @pytest.mark.parametrize(
@@ -148,45 +160,47 @@ def test_a_missing_answer_scores_no_points() -> None:
     ],
 )
 def test_invalid_answers_are_refused(at_s: float, line: str, message: str) -> None:
-    taken = run(asking(), at_s)
+    drill_run = run(asking(), at_s)
     with pytest.raises(InputError, match=message):
-        taken.do(line)
-    assert not taken.journal
+        drill_run.do(line)
+    assert not drill_run.journal
 
 
 def test_the_first_answer_counts() -> None:
-    taken = run(asking(), 21)
-    taken.do("answer next 2")
+    drill_run = run(asking(), 21)
+    drill_run.do("answer next 2")
     with pytest.raises(InputError, match="already"):
-        taken.do("answer next 1")
+        drill_run.do("answer next 1")
 
 
 @pytest.mark.parametrize("mode", [DrillMode.PRACTICE, DrillMode.EXAM])
 def test_no_event_reveals_the_right_answer_before_the_end(mode: DrillMode) -> None:
-    taken = run(asking(mode), 21)
-    taken.do("answer next 1")
-    run(taken, 60)
-    taken.do("answer cause 2")
-    run(taken, 70)
-    told = json.dumps([event.as_json() for event in taken.events]) + json.dumps(taken.report()["questions"])
-    told += json.dumps(taken.report()["score"])
+    drill_run = run(asking(mode), 21)
+    drill_run.do("answer next 1")
+    run(drill_run, 60)
+    drill_run.do("answer cause 2")
+    run(drill_run, 70)
+    run_text = json.dumps([event.as_json() for event in drill_run.events]) + json.dumps(
+        drill_run.report()["questions"]
+    )
+    run_text += json.dumps(drill_run.report()["score"])
     for secret in ("in step and sees the witness", "the others see each other", '"right"', '"correct"'):
-        assert secret not in told
-    wrong = run(asking(mode), 21)
-    wrong.do("answer next 2")
-    run(wrong, 60)
-    wrong.do("answer cause 1")
-    run(wrong, 70)
-    assert wrong.score().total == taken.score().total, "the running score gives it away"
+        assert secret not in run_text
+    wrong_run = run(asking(mode), 21)
+    wrong_run.do("answer next 2")
+    run(wrong_run, 60)
+    wrong_run.do("answer cause 1")
+    run(wrong_run, 70)
+    assert wrong_run.score().total == drill_run.score().total, "the running score gives it away"
 
 
 def test_guided_mode_reveals_the_right_answer_at_once() -> None:
-    taken = run(asking(DrillMode.GUIDED), 60)
-    taken.do("answer cause 1")
-    event = taken.events[-1]
+    drill_run = run(asking(DrillMode.GUIDED), 60)
+    drill_run.do("answer cause 1")
+    event = drill_run.events[-1]
     assert (event.kind, read_field(event, "right")) == ("answer", False)
     assert "the others see each other" in event.text
-    assert "Who leads now? Right" not in str(taken.report()["score"]), "an open one is not told"
+    assert "Who leads now? Right" not in str(drill_run.report()["score"]), "an open one is not told"
 
 
 def test_free_play_has_no_questions() -> None:
@@ -194,15 +208,15 @@ def test_free_play_has_no_questions() -> None:
 
 
 def test_the_drill_waits_for_open_questions() -> None:
-    taken = run(asking(), 51)
-    taken.do("answer cause 2")
-    taken.do("power-on SERVER_A")
-    run(taken, 200)
-    assert all(state.is_reached for state in taken.goals.values())
-    assert not taken.finished
-    taken.do("answer role 2")
-    run(taken, 202)
-    assert taken.finished
+    drill_run = run(asking(), 51)
+    drill_run.do("answer cause 2")
+    drill_run.do("power-on SERVER_A")
+    run(drill_run, 200)
+    assert all(state.is_reached for state in drill_run.goals.values())
+    assert not drill_run.finished
+    drill_run.do("answer role 2")
+    run(drill_run, 202)
+    assert drill_run.finished
 
 
 @pytest.mark.parametrize(

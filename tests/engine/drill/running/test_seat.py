@@ -24,12 +24,12 @@ def worlds(mode: DrillMode = DrillMode.EXAM) -> tuple[Drill, Drill]:
 
 def answers(drill: Drill, line: str) -> str:
     """Return all text that an input line shows to its author."""
-    known = len(drill.events)
+    event_count = len(drill.events)
     try:
-        done = drill.do(line).line_without_time
+        line_done = drill.do(line).line_without_time
     except InputError as problem:
         return str(problem)
-    return json.dumps([done, *[event.as_json() for event in drill.events[known:]]])
+    return json.dumps([line_done, *[event.as_json() for event in drill.events[event_count:]]])
 
 
 @pytest.mark.parametrize(
@@ -48,11 +48,11 @@ def test_practice_mode_reveals_the_fault() -> None:
 
 
 def test_the_truth_is_hidden_until_the_exam_ends() -> None:
-    taken = drill(mode=DrillMode.EXAM)
+    drill_run = drill(mode=DrillMode.EXAM)
     with pytest.raises(InputError, match="information only from the servers"):
-        rewind.require_visible_truth(taken)
-    taken.finish()
-    rewind.require_visible_truth(taken)
+        rewind.require_visible_truth(drill_run)
+    drill_run.finish()
+    rewind.require_visible_truth(drill_run)
     rewind.require_visible_truth(drill(mode=DrillMode.PRACTICE))
 
 

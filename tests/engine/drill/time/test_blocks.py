@@ -11,20 +11,25 @@ from tests.room import room
 
 @pytest.mark.parametrize("count", [0, 1, BLOCK - 1, BLOCK, 3 * BLOCK + 5])
 def test_dictionaries_and_lists_keep_their_order(count: int) -> None:
-    whole = {str(-number): number for number in range(count)}
-    assert list(split_into_blocks(whole).as_dict().items()) == list(whole.items())
-    assert split_into_blocks(list(whole)).as_list() == list(whole)
+    all_values = {str(-number): number for number in range(count)}
+    assert list(split_into_blocks(all_values).as_dict().items()) == list(all_values.items())
+    assert split_into_blocks(list(all_values)).as_list() == list(all_values)
 
 
 def test_one_change_costs_one_block() -> None:
-    whole = {str(number): object() for number in range(4 * BLOCK)}
-    before = split_into_blocks(whole)
-    assert split_into_blocks(whole.copy(), before) is before
-    whole[str(BLOCK)] = object()
-    after = split_into_blocks(whole, before)
-    assert after.keys is before.keys
-    assert [a is b for a, b in zip(after.values, before.values, strict=True)] == [True, False, True, True]
-    assert after.as_dict() == whole
+    all_values = {str(number): object() for number in range(4 * BLOCK)}
+    before = split_into_blocks(all_values)
+    assert split_into_blocks(all_values.copy(), before) is before
+    all_values[str(BLOCK)] = object()
+    blocks_after = split_into_blocks(all_values, before)
+    assert blocks_after.keys is before.keys
+    assert [a is b for a, b in zip(blocks_after.values, before.values, strict=True)] == [
+        True,
+        False,
+        True,
+        True,
+    ]
+    assert blocks_after.as_dict() == all_values
 
 
 def test_an_equal_but_different_object_is_a_change() -> None:
@@ -34,33 +39,33 @@ def test_an_equal_but_different_object_is_a_change() -> None:
 
 def test_entries_can_be_added_and_removed() -> None:
     before = split_into_blocks(list(range(1_000, 1_000 + 2 * BLOCK)))
-    more = split_into_blocks([*before.as_list(), 7], before)
+    more_blocks = split_into_blocks([*before.as_list(), 7], before)
     fewer = split_into_blocks(before.as_list()[: BLOCK + 1], before)
-    assert more.values[:2] == before.values
-    assert more.values[0] is fewer.values[0] is before.values[0]
-    assert (more.as_list()[-1], len(fewer.as_list())) == (7, BLOCK + 1)
+    assert more_blocks.values[:2] == before.values
+    assert more_blocks.values[0] is fewer.values[0] is before.values[0]
+    assert (more_blocks.as_list()[-1], len(fewer.as_list())) == (7, BLOCK + 1)
 
 
 def test_compressed_data_is_small_and_keeps_its_types() -> None:
-    whole = {str(number): (float(number), number, None) for number in range(4 * BLOCK)}
-    before = split_into_blocks(whole)
-    taken = room([before.values])
-    after = split_into_blocks(whole | {"0": (1, 2.0, None)}, before)
-    before.pack(after)
-    assert repr(before.as_dict()) == repr(whole)
-    assert repr(after.as_dict()) == repr(whole | {"0": (1, 2.0, None)})
-    assert after.values[1:] == before.values[1:], (
+    all_values = {str(number): (float(number), number, None) for number in range(4 * BLOCK)}
+    before = split_into_blocks(all_values)
+    bytes_used = room([before.values])
+    blocks_after = split_into_blocks(all_values | {"0": (1, 2.0, None)}, before)
+    before.pack(blocks_after)
+    assert repr(before.as_dict()) == repr(all_values)
+    assert repr(blocks_after.as_dict()) == repr(all_values | {"0": (1, 2.0, None)})
+    assert blocks_after.values[1:] == before.values[1:], (
         "what the newest moment has stays as it is, to be shared further"
     )
-    assert split_into_blocks(after.as_dict(), after) is after
+    assert split_into_blocks(blocks_after.as_dict(), blocks_after) is blocks_after
     before.pack(split_into_blocks({}))
-    assert room([before.values]) < taken / 5
-    assert repr(before.as_dict()) == repr(whole)
+    assert room([before.values]) < bytes_used / 5
+    assert repr(before.as_dict()) == repr(all_values)
 
 
 @pytest.mark.parametrize("count", [0, 1, 21])
 def test_restored_arrays_are_writable(count: int) -> None:
     array = np.arange(count * 6, dtype=float).reshape(count, 2, 3)
-    back = unpack_array(pack_array(array), template=np.zeros((0, 2, 3)))
-    assert np.array_equal(back, array)
-    assert back.flags.writeable
+    unpacked = unpack_array(pack_array(array), template=np.zeros((0, 2, 3)))
+    assert np.array_equal(unpacked, array)
+    assert unpacked.flags.writeable

@@ -69,11 +69,11 @@ def test_a_stored_tree_is_restored(mode: DrillMode) -> None:
     branches.history.do("power-off SERVER_W")
     branches.history.advance_to(9000)
     branches.rename("main", "waiting")
-    again = restore_branches(small(), 3, branches.stored())
-    assert again.names() == branches.names() == ["waiting", "early", "late", "deeper"]
-    assert again.stored() == branches.stored()
+    restored = restore_branches(small(), 3, branches.stored())
+    assert restored.names() == branches.names() == ["waiting", "early", "late", "deeper"]
+    assert restored.stored() == branches.stored()
     for name in branches.names():
-        assert again.history_of(name).drill.report() == branches.history_of(name).drill.report()
+        assert restored.history_of(name).drill.report() == branches.history_of(name).drill.report()
 
 
 def test_branch_names_are_unique() -> None:
@@ -93,13 +93,13 @@ def test_branch_names_are_unique() -> None:
 def test_removing_a_branch_removes_its_descendants() -> None:
     branches = tree()
     branches.fork(7500, "deeper")
-    for name, said in (
+    for name, message in (
         ("main", "first"),
         ("late", "current"),
         ("deeper", "current"),
         ("x", "does not exist"),
     ):
-        with pytest.raises(BranchError, match=said):
+        with pytest.raises(BranchError, match=message):
             branches.prune(name)
     branches.switch("early")
     branches.prune("late")
@@ -127,13 +127,16 @@ def test_results_of_one_branch_are_known_in_all() -> None:
 
 def test_the_divergence_of_two_branches_is_found() -> None:
     branches = tree()
-    early, late = branches.history_of("early").drill, branches.history_of("late").drill
-    found = difference.find_first_difference(early, late)
-    assert found is not None
-    assert (found.tick, found.left and found.left.text) == (3000, "power-on SERVER_A")
-    assert found.right is not None
-    assert found.right.tick == 4000
-    assert difference.find_first_difference(early, branches.history_of("early").seek(9000)) is None
+    early_drill, late_drill = branches.history_of("early").drill, branches.history_of("late").drill
+    first_difference = difference.find_first_difference(early_drill, late_drill)
+    assert first_difference is not None
+    assert (first_difference.tick, first_difference.left and first_difference.left.text) == (
+        3000,
+        "power-on SERVER_A",
+    )
+    assert first_difference.right is not None
+    assert first_difference.right.tick == 4000
+    assert difference.find_first_difference(early_drill, branches.history_of("early").seek(9000)) is None
     main = branches.history_of("main").drill
     assert difference.find_first_difference(main, branches.history_of("late").seek(6900)) is None, (
         "a rewind is no difference"
@@ -142,20 +145,22 @@ def test_the_divergence_of_two_branches_is_found() -> None:
 
 def test_states_curves_and_results_are_compared() -> None:
     branches = tree()
-    early, late = branches.history_of("early"), branches.history_of("late")
-    rows = {row.what: row for row in difference.compare_states(early.seek(6000), late.seek(6000))}
+    early_history, late_history = branches.history_of("early"), branches.history_of("late")
+    rows = {
+        row.what: row for row in difference.compare_states(early_history.seek(6000), late_history.seek(6000))
+    }
     assert (rows["SERVER_A"].left, rows["SERVER_A"].right) == ("STOPPED", "OFF")
     assert rows["Sales on SERVER_A"].right == "instance is down, was PRINCIPAL"
     assert rows["Sales on SERVER_B"].is_equal
     assert rows["APP"].left == "on SERVER_B"
-    (curve, *_) = difference.compare_curves(early.seek(9000), late.seek(8000))
+    (curve, *_) = difference.compare_curves(early_history.seek(9000), late_history.seek(8000))
     assert (curve.database, curve.counter, len(curve.left), len(curve.right)) == (
         "Sales",
         "send_queue_kb",
         90,
         80,
     )
-    sums = {row.name: row for row in difference.compare_outcomes(early.drill, late.drill)}
+    sums = {row.name: row for row in difference.compare_outcomes(early_history.drill, late_history.drill)}
     assert sums["exposed_s"].delta == pytest.approx(40.0, abs=5.0)
     assert sums["downtime_s"].delta == 0.0
     assert sums["score"].right == 98.0, "a way back"

@@ -68,38 +68,43 @@ def test_a_fork_knows_its_common_length() -> None:
 
 
 def test_a_moment_agrees_with_its_run() -> None:
-    taken = run(drill(), 5)
-    kept = take_snapshot(taken)
-    run(taken, 100)
-    past: Drill = kept.restore(taken)
-    assert taken.events.count_shared(past.events) == len(past.events) == kept.events < len(taken.events)
-    run(past, 100)
-    assert taken.events.count_shared(past.events) == len(past.events) == len(taken.events)
+    drill_run = run(drill(), 5)
+    snapshot = take_snapshot(drill_run)
+    run(drill_run, 100)
+    past_run: Drill = snapshot.restore(drill_run)
+    assert (
+        drill_run.events.count_shared(past_run.events)
+        == len(past_run.events)
+        == snapshot.events
+        < len(drill_run.events)
+    )
+    run(past_run, 100)
+    assert drill_run.events.count_shared(past_run.events) == len(past_run.events) == len(drill_run.events)
 
 
 def test_large_result_sets_are_compressed_and_read_back() -> None:
-    taken = run(drill(), 5)
-    taken.do("sql SERVER_A SELECT a.name, b.name FROM sys.databases a, sys.databases b")
-    run(taken, 8)
-    *_, done = taken.events.select("sql_done")
-    results = read_field(done, "results")
+    drill_run = run(drill(), 5)
+    drill_run.do("sql SERVER_A SELECT a.name, b.name FROM sys.databases a, sys.databases b")
+    run(drill_run, 8)
+    *_, done_event = drill_run.events.select("sql_done")
+    results = read_field(done_event, "results")
     assert isinstance(results, PackedList)
     packed = room([results])
-    (one,) = results
-    assert results[0] == one
-    assert results == PackedList([one])
-    assert len(cast(dict[str, list[object]], one)["rows"]) > ROWS_AS_THEY_ARE
+    (result,) = results
+    assert results[0] == result
+    assert results == PackedList([result])
+    assert len(cast(dict[str, list[object]], result)["rows"]) > ROWS_AS_THEY_ARE
     assert packed < 0.6 * len(repr(results))
-    assert to_json_types(results) == [to_json_types(one)]
-    assert taken.report()["sql"][-1]["results"] == [to_json_types(one)]
+    assert to_json_types(results) == [to_json_types(result)]
+    assert drill_run.report()["sql"][-1]["results"] == [to_json_types(result)]
 
 
 def test_replaying_a_batch_takes_no_more_memory() -> None:
     history = History(drill())
     history.do("sql SERVER_A SELECT a.name, b.name FROM sys.databases a, sys.databases b")
     history.advance_to(3_000)
-    held = room([history.drill.events])
+    bytes_used = room([history.drill.events])
     for tick in (0, 500, 1_000, 0, 2_900):
-        again = history.seek(tick)
-        assert history.drill.events.count_shared(again.events) == len(again.events)
-    assert room([history.drill.events]) < held + 1_000
+        sought = history.seek(tick)
+        assert history.drill.events.count_shared(sought.events) == len(sought.events)
+    assert room([history.drill.events]) < bytes_used + 1_000

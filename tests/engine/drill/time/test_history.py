@@ -43,28 +43,28 @@ def test_a_restored_moment_equals_the_original(
 ) -> None:
     history = play_deeds(deeds)
     end = history.drill.state_hash()
-    for sought in (tick, *(at for at, _ in deeds)):
-        found = history.seek(sought, exclude_tick)
+    for sought in (tick, *(time_s for time_s, _ in deeds)):
+        sought_drill = history.seek(sought, exclude_tick)
         wanted = replay_exactly(history, min(max(0, sought), 8000), exclude_tick)
-        assert found.report() == wanted.report()
+        assert sought_drill.report() == wanted.report()
     assert history.drill.state_hash() == end
 
 
 @settings(max_examples=30, deadline=None)
 @given(deeds=DEEDS)
 def test_stepping_through_events_gives_the_same_run(deeds: list[tuple[int, str]]) -> None:
-    whole, stops = play_deeds(deeds), play_deeds(deeds, end_tick=0)
-    while stops.drill.tick < whole.drill.tick:
-        new = stops.advance_to(whole.drill.tick, to_event=True)
+    whole_run, stops = play_deeds(deeds), play_deeds(deeds, end_tick=0)
+    while stops.drill.tick < whole_run.drill.tick:
+        new = stops.advance_to(whole_run.drill.tick, to_event=True)
         assert {event.tick for event in new} <= {stops.drill.tick}
-        assert new or stops.drill.tick == whole.drill.tick
-    assert stops.drill.report() == whole.drill.report()
+        assert new or stops.drill.tick == whole_run.drill.tick
+    assert stops.drill.report() == whole_run.drill.report()
 
 
 def test_a_distant_moment_is_restored_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "KEPT_MAX", 2)
     history = play_deeds([(3000, "power-off SERVER_A")], end_tick=100_000)
-    tick = max(range(10_000, 100_000, 10_000), key=lambda at: len(list(history.seeking(at))))
+    tick = max(range(10_000, 100_000, 10_000), key=lambda tick: len(list(history.seeking(tick))))
     shares = list(history.seeking(tick))
     assert len(shares) > 5
     assert shares == sorted(shares)
@@ -73,16 +73,16 @@ def test_a_distant_moment_is_restored_in_slices(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_restored_moment_runs_independently() -> None:
     history = play_deeds([(3000, "power-off SERVER_A")])
-    found = history.seek(2000)
-    found.do("stop-service SERVER_W")
-    found.advance_to(8000)
-    assert found.state_hash() != history.drill.state_hash()
+    sought_drill = history.seek(2000)
+    sought_drill.do("stop-service SERVER_W")
+    sought_drill.advance_to(8000)
+    assert sought_drill.state_hash() != history.drill.state_hash()
     assert history.drill.state_hash() == replay_exactly(history, 8000, False).state_hash()
 
 
 def test_snapshots_are_thinned_without_losing_moments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "KEPT_MAX", 8)
-    history = play_deeds([(at, f"note {at}") for at in range(0, 30_000, 700)], end_tick=40_000)
+    history = play_deeds([(time_s, f"note {time_s}") for time_s in range(0, 30_000, 700)], end_tick=40_000)
     assert len(history._snapshots) <= 8
     for tick in (0, 1, 699, 700, 20_000, 40_000):
         assert history.seek(tick).report() == replay_exactly(history, tick, False).report()
@@ -99,9 +99,9 @@ def test_the_history_of_a_loaded_drill_is_complete() -> None:
 def test_an_exam_can_be_viewed_only_after_its_end() -> None:
     history = History(drill(mode=DrillMode.EXAM))
     history.advance_to(4000)
-    for way in (history.seek, history.fork):
+    for method in (history.seek, history.fork):
         with pytest.raises(InputError, match="exam"):
-            way(2000)
+            method(2000)
     history.do("finish")
     assert history.seek(2000).tick == 2000
     retry = history.fork(2000)
@@ -127,16 +127,16 @@ def test_a_fork_knows_its_past_and_records_its_origin() -> None:
 
 
 def test_marks_exist_for_every_kind() -> None:
-    taken = drill()
-    play_solution(taken)
-    again = drill()
-    again.advance_to(100)
+    drill_run = drill()
+    play_solution(drill_run)
+    second_drill = drill()
+    second_drill.advance_to(100)
     for line in ("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER", "hint 1", "note here", "rewind 2"):
-        again.do(line)
-    again.do("sql SERVER_A SELECT 1 AS one")
-    again.finish()
-    found = {mark.kind for mark in (*markers(taken.events), *markers(again.events))}
-    assert found >= {"fault", "repair", "detection", "transition", "command", "refusal", "hint", "goal"}
-    assert found >= {"note", "rewind", "end"}
-    (failed,) = [mark for mark in markers(taken.events) if mark.kind == "fault"]
+        second_drill.do(line)
+    second_drill.do("sql SERVER_A SELECT 1 AS one")
+    second_drill.finish()
+    kinds = {mark.kind for mark in (*markers(drill_run.events), *markers(second_drill.events))}
+    assert kinds >= {"fault", "repair", "detection", "transition", "command", "refusal", "hint", "goal"}
+    assert kinds >= {"note", "rewind", "end"}
+    (failed,) = [mark for mark in markers(drill_run.events) if mark.kind == "fault"]
     assert (failed.tick, failed.text) == (2000, "SERVER_A ▸ Power off")

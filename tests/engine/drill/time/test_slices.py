@@ -35,14 +35,14 @@ def shares_of(work: Slices[object]) -> list[float]:
 
 
 def test_a_run_in_slices_equals_the_run() -> None:
-    whole, history = play_history(), History(drill())
+    whole_run, history = play_history(), History(drill())
     longest, before = 0, 0
     for share in replay_inputs(history, JOURNAL, END):
         assert 0.0 <= share <= 1.0
         longest, before = max(longest, history.drill.tick - before), history.drill.tick
     assert longest <= SLICE_ROWS
-    assert history.drill.report() == whole.drill.report()
-    assert history.seek(2000).state_hash() == whole.seek(2000).state_hash()
+    assert history.drill.report() == whole_run.drill.report()
+    assert history.seek(2000).state_hash() == whole_run.seek(2000).state_hash()
 
 
 def test_a_deviating_state_is_refused() -> None:
@@ -53,28 +53,28 @@ def test_a_deviating_state_is_refused() -> None:
 
 
 def test_an_input_after_the_end_is_refused_and_does_not_block() -> None:
-    over = [Input(1000, "finish"), Input(2000, "note", ("late",))]
+    late_inputs = [Input(1000, "finish"), Input(2000, "note", ("late",))]
     with pytest.raises(InputError, match="has ended"):
-        run_to_completion(replay_inputs(drill(), over, 3000))
-    assert run_to_completion(replay_inputs(drill(), over, 3000, lenient=True)).tick == 1000
+        run_to_completion(replay_inputs(drill(), late_inputs, 3000))
+    assert run_to_completion(replay_inputs(drill(), late_inputs, 3000, lenient=True)).tick == 1000
 
 
 def test_a_debrief_in_slices_gives_the_same_result() -> None:
-    over = drill()
-    play_solution(over)
-    slices = reviewing(over)
+    ended_drill = drill()
+    play_solution(ended_drill)
+    slices = reviewing(ended_drill)
     assert next(slices) < 1.0
-    assert run_to_completion(reviewing(over)) == review(over)
-    shares = shares_of(reviewing(over))
+    assert run_to_completion(reviewing(ended_drill)) == review(ended_drill)
+    shares = shares_of(reviewing(ended_drill))
     assert len(shares) > 10
     assert shares == sorted(shares)
 
 
 def test_a_solution_played_into_a_history_can_be_viewed() -> None:
-    history, whole = History(drill()), drill()
+    history, whole_drill = History(drill()), drill()
     run_to_completion(solving(history))
-    play_solution(whole)
-    assert history.drill.state_hash() == whole.state_hash()
+    play_solution(whole_drill)
+    assert history.drill.state_hash() == whole_drill.state_hash()
     assert history.seek(0).tick == 0
 
 
@@ -82,9 +82,9 @@ def test_a_tree_is_unchanged_until_the_last_slice_of_a_fork() -> None:
     tree = Branches(play_history())
     tree.fork(2000, "early")
     stored = restore_branches(tree.history.drill.scenario, tree.history.drill.seed, tree.stored())
-    given_up = stored.forking(1500)
-    next(given_up)
-    given_up.close()
+    abandoned = stored.forking(1500)
+    next(abandoned)
+    abandoned.close()
     assert (stored.names(), stored.current) == (["main", "early"], "main")
     forked = run_to_completion(stored.forking(1500))
     assert stored.names() == ["main", "early", "branch 1"]
@@ -111,18 +111,18 @@ def test_an_exam_branches_as_practice_in_slices() -> None:
 
 
 def test_an_unrecorded_branch_is_undone() -> None:
-    history, other = History(drill()), History(drill())
-    for run in (history, other):
+    history, other_history = History(drill()), History(drill())
+    for run in (history, other_history):
         run.advance_to(1000)
         run.do("power-off SERVER_A")
         run.advance_to(2000)
     history.do("power-on SERVER_A")
     history.undo_last_input()
-    assert history.drill.report() == other.drill.report()
-    for run in (history, other):
+    assert history.drill.report() == other_history.drill.report()
+    for run in (history, other_history):
         run.advance_to(2500)
-    assert history.drill.report() == other.drill.report()
-    assert history.seek(1500).state_hash() == other.seek(1500).state_hash()
+    assert history.drill.report() == other_history.drill.report()
+    assert history.seek(1500).state_hash() == other_history.seek(1500).state_hash()
 
 
 def test_a_subtask_reports_its_share_of_the_whole() -> None:

@@ -36,53 +36,55 @@ def test_an_equal_run_is_verified(solved_drill: Drill) -> None:
 
 
 def test_a_changed_scenario_diverges_where_the_change_takes_effect(solved_drill: Drill) -> None:
-    found = check(solved_drill, ('at = "20s"', 'at = "20.5s"'))
-    assert found is not None
-    assert found.agreed == solved_drill.hashes[0]
-    assert found.expected == solved_drill.hashes[1]
-    assert found.lines == (solved_drill.journal[0].line,)
-    assert str(found).startswith("identical until 0:00.00, different at ")
-    assert "power-on SERVER_A" in str(found)
+    difference = check(solved_drill, ('at = "20s"', 'at = "20.5s"'))
+    assert difference is not None
+    assert difference.agreed == solved_drill.hashes[0]
+    assert difference.expected == solved_drill.hashes[1]
+    assert difference.lines == (solved_drill.journal[0].line,)
+    assert str(difference).startswith("identical until 0:00.00, different at ")
+    assert "power-on SERVER_A" in str(difference)
 
 
 def test_a_report_names_the_first_different_event(solved_drill: Drill) -> None:
-    found = verify_report(
+    result = verify_report(
         small(('at = "20s"', 'at = "20.5s"')), json.loads(json.dumps(solved_drill.report()))
     )
     assert "recorded fault at 0:20.00 (power-off SERVER_A), now fault at 0:20.50 (power-off SERVER_A)" in str(
-        found
+        result
     )
 
 
 def test_a_run_with_a_program_is_verified_and_a_changed_answer_named() -> None:
     """The report stores only the number of rows of each answer to a program."""
-    told = '{"login": "sa", "password": "right", "program": "desk"}'
+    login_fields = '{"login": "sa", "password": "right", "program": "desk"}'
     served = drill()
-    for line in (f"connect SERVER_A#tds1 {told}", 'batch SERVER_A#tds1 "SELECT 1"'):
+    for line in (f"connect SERVER_A#tds1 {login_fields}", 'batch SERVER_A#tds1 "SELECT 1"'):
         served.do(line)
     served.advance_to(100)
     report = json.loads(json.dumps(served.report()))
     assert divergence(served, report) is None
-    (done,) = (event for event in report["events"] if event["kind"] == "sql_done")
-    done["results"][0]["rows"] = 2
-    found = str(divergence(served, report))
-    assert found.startswith("the states match, but the recorded data about them differs. First differing")
+    (done_event,) = (event for event in report["events"] if event["kind"] == "sql_done")
+    done_event["results"][0]["rows"] = 2
+    text_found = str(divergence(served, report))
+    assert text_found.startswith(
+        "the states match, but the recorded data about them differs. First differing"
+    )
 
 
 def test_one_wrong_hash_is_found(solved_drill: Drill) -> None:
     for place in range(len(solved_drill.hashes)):
         hashes = solved_drill.hashes.copy()
         hashes[place] = replace(hashes[place], digest="0" * 32)
-        found = check(solved_drill, hashes=hashes)
-        assert found is not None
-        assert found.expected == hashes[place]
-        assert found.agreed == (hashes[place - 1] if place else None)
+        difference = check(solved_drill, hashes=hashes)
+        assert difference is not None
+        assert difference.expected == hashes[place]
+        assert difference.agreed == (hashes[place - 1] if place else None)
 
 
 def test_a_longer_record_is_another_run(solved_drill: Drill) -> None:
-    found = check(solved_drill, hashes=[*solved_drill.hashes, StateHash(90_000, 1, "0" * 32)])
-    assert found is not None
-    assert "the replay ends there" in str(found)
+    difference = check(solved_drill, hashes=[*solved_drill.hashes, StateHash(90_000, 1, "0" * 32)])
+    assert difference is not None
+    assert "the replay ends there" in str(difference)
 
 
 @pytest.mark.parametrize(("key", "value"), [("state_hash", "0" * 32), ("ended_at_s", 1.0)])
@@ -90,9 +92,9 @@ def test_a_different_end_is_found(solved_drill: Drill, key: str, value: object) 
     """All intermediate hashes are correct; only the recorded result is changed."""
     report = json.loads(json.dumps(solved_drill.report()))
     assert verify_report(solved_drill.scenario, report) is None
-    found = verify_report(solved_drill.scenario, report | {key: value})
-    assert found is not None
-    assert found.expected != found.found
+    result = verify_report(solved_drill.scenario, report | {key: value})
+    assert result is not None
+    assert result.expected != result.found
 
 
 @pytest.mark.parametrize("name", ["mode", "scenario"])
@@ -126,6 +128,6 @@ def test_a_false_claim_of_a_report_is_found(
 ) -> None:
     report = json.loads(json.dumps(solved_drill.report()))
     report[name] = report[name] | value if isinstance(value, dict) else value
-    found = divergence(solved_drill, report)
-    assert found is not None
-    assert message in str(found)
+    difference = divergence(solved_drill, report)
+    assert difference is not None
+    assert message in str(difference)

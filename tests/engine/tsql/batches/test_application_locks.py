@@ -46,8 +46,8 @@ def test_a_waiter_gets_the_lock_when_it_is_released() -> None:
     assert answers(world, B, acquire("x"), 5) == []
     blocker = "SELECT blocking_session_id, wait_type FROM sys.dm_exec_requests WHERE session_id = 52"
     assert ask(world, A, blocker).grids == [[[51, "LCK_M_X"]]]
-    done = answers(world, A, "EXEC sp_releaseapplock 'x', 'Session'", 2)
-    assert [answer.value for answer in done if answer.grids] == [1]
+    replies = answers(world, A, "EXEC sp_releaseapplock 'x', 'Session'", 2)
+    assert [answer.value for answer in replies if answer.grids] == [1]
 
 
 def test_a_lock_wait_ends_with_its_timeout() -> None:
@@ -87,5 +87,8 @@ def test_a_refused_request_prints_an_informational_message(arguments: str, numbe
     """Both numbers have severity 10 [DOC: Database Engine events and errors], so TRY and drivers see no error."""
     answer = ask(lab(), A, f"DECLARE @r int EXEC @r = sp_getapplock {arguments} SELECT @r")
     assert answer.value == -999
-    said = [(one["number"], one["severity"], one["text"]) for one in read_field(answer.event, "messages")]
-    assert (number, 10, text) in said
+    messages = [
+        (message["number"], message["severity"], message["text"])
+        for message in read_field(answer.event, "messages")
+    ]
+    assert (number, 10, text) in messages

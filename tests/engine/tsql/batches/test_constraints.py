@@ -45,8 +45,8 @@ def test_a_constraint_violation_is_refused_and_changes_nothing(text: str, number
     answer = ask(world, P, text, then_s=60)
     assert answer.numbers[0] == number
     assert message in " ".join(answer.texts)
-    kept = ask(world, P, "SELECT a, b, x, y, pid, i FROM c SELECT id, n FROM p", then_s=60)
-    assert kept.grids == [[[1, 1, 5, 10, 1, 5]], [[1, "a"], [2, "b"]]]
+    result = ask(world, P, "SELECT a, b, x, y, pid, i FROM c SELECT id, n FROM p", then_s=60)
+    assert result.grids == [[[1, 1, 5, 10, 1, 5]], [[1, "a"], [2, "b"]]]
 
 
 KEPT = (

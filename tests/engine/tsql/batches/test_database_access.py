@@ -27,7 +27,9 @@ def test_the_statement_waits_until_other_sessions_have_left(option: str) -> None
     assert answers(world, A, f"ALTER DATABASE d SET {option}", 10) == []
     waits = "SELECT blocking_session_id, command FROM sys.dm_exec_requests WHERE session_id = 51"
     assert ask(world, f"{P}#c", waits).grids == [[[52, "ALTER DATABASE"]]]
-    assert A in {str(read_field(one.event, "window")) for one in answers(world, B, "COMMIT USE master", 3)}
+    assert A in {
+        str(read_field(answer.event, "window")) for answer in answers(world, B, "COMMIT USE master", 3)
+    }
 
 
 @pytest.mark.parametrize("option", ["READ_ONLY", "EMERGENCY", "OFFLINE"])
@@ -35,8 +37,12 @@ def test_the_termination_clause_decides(option: str) -> None:
     world = build_used_database()
     assert ask(world, A, f"ALTER DATABASE d SET {option} WITH NO_WAIT").numbers == [5070, 5069]
     assert answers(world, A, f"ALTER DATABASE d SET {option} WITH ROLLBACK AFTER 5 SECONDS", 4) == []
-    (done,) = [one for one in answers(world, f"{P}#c", "SELECT 1", 4) if read_field(one.event, "window") == A]
-    assert done.numbers == [5060, 5060]
+    (ended_answer,) = [
+        answer
+        for answer in answers(world, f"{P}#c", "SELECT 1", 4)
+        if read_field(answer.event, "window") == A
+    ]
+    assert ended_answer.numbers == [5060, 5060]
 
 
 def test_uncommitted_changes_of_other_sessions_are_rolled_back() -> None:
@@ -52,15 +58,15 @@ def test_an_application_reads_but_cannot_write() -> None:
     assert answers(world, A, "ALTER DATABASE Sales SET READ_ONLY", 5) == []
     ask(world, f"{P}#c", "KILL 51", 2)
     ask(world, B, "ALTER DATABASE Sales SET READ_ONLY WITH ROLLBACK IMMEDIATE", 5)
-    assert [one.database for one in connections.list_connections(world, P)]
+    assert [connection.database for connection in connections.list_connections(world, P)]
     copy = world.copies[P, "Sales"]
     assert copy.source is not None
-    at = world.flow.positions(copy.source).committed_kb
+    committed_kb = world.flow.positions(copy.source).committed_kb
     run_on(world, 30)
-    assert world.flow.positions(copy.source).committed_kb == at
+    assert world.flow.positions(copy.source).committed_kb == committed_kb
     ask(world, B, "ALTER DATABASE Sales SET READ_WRITE WITH ROLLBACK IMMEDIATE", 5)
     run_on(world, 30)
-    assert world.flow.positions(copy.source).committed_kb > at
+    assert world.flow.positions(copy.source).committed_kb > committed_kb
 
 
 def test_both_options_survive_a_restart() -> None:

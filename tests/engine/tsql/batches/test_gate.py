@@ -155,7 +155,7 @@ def _parts(world: World) -> tuple[object, ...]:
     copies = {key: (copy.extra_files, copy.owner, copy.db_state, copy.compatibility_level, copy.trustworthy,
                     copy.delayed_durability, copy.size_kb, copy.recovery_model, copy.group, copy.log_size_kb)
               for key, copy in world.copies.items()}  # fmt: skip
-    snapshots = {name: one.snapshots for name, one in world.instances.items()}
+    snapshots = {name: instance.snapshots for name, instance in world.instances.items()}
     return copies, dict(world.files), dict(world.objects), dict(world.commits), snapshots
 
 
@@ -170,10 +170,10 @@ CASES: Final = [
 
 @pytest.mark.parametrize(("kind", "statement", "state"), CASES)
 def test_every_statement_is_checked_in_every_state(kind: str, statement: str, state: str) -> None:
-    made, server, database = _build_world(state)
-    world, plain = made.fork(), made.fork()
+    built_world, server, database = _build_world(state)
+    world, plain_world = built_world.fork(), built_world.fork()
     answer = ask(world, f"{server}#9", statement.format(database), 40)
-    ask(plain, f"{server}#9", "PRINT 1", 40)
+    ask(plain_world, f"{server}#9", "PRINT 1", 40)
     errors, cell = _errors(answer), CELLS[kind, state]
     assert all(number == 0 or number in MESSAGES for number in errors)
     if cell.isdigit():
@@ -183,7 +183,7 @@ def test_every_statement_is_checked_in_every_state(kind: str, statement: str, st
     if cell == "open" and state not in ("principal", "primary"):
         assert errors
     if errors:
-        assert _parts(world) == _parts(plain)
+        assert _parts(world) == _parts(plain_world)
 
 
 def test_a_readable_secondary_refuses_primary_only_statements() -> None:

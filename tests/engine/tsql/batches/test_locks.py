@@ -27,9 +27,9 @@ def table(database: str = "Sales") -> World:
 
 
 def spid(world: World, window: str) -> int:
-    kept = world.sessions[window].session
-    assert kept is not None
-    return int(kept.spid)
+    session = world.sessions[window].session
+    assert session is not None
+    return int(session.spid)
 
 
 def waits(world: World, window: str, text: str) -> bool:
@@ -39,8 +39,8 @@ def waits(world: World, window: str, text: str) -> bool:
 
 def ends(world: World, window: str, blocker: str, ending: str = "COMMIT") -> Answer:
     """Return the answer of *window* after *blocker* has ended its transaction."""
-    done = [a for a in answers(world, blocker, ending, 2) if read_field(a.event, "window") == window]
-    return done[-1]
+    ended_answers = [a for a in answers(world, blocker, ending, 2) if read_field(a.event, "window") == window]
+    return ended_answers[-1]
 
 
 @pytest.mark.parametrize("database", ["Sales", "master"])
@@ -52,10 +52,10 @@ def test_a_reader_waits_for_a_writer_and_reads_the_result(database: str, change:
     for ending in ("COMMIT", "ROLLBACK"):
         world = table(database)
         ask(world, A, f"BEGIN TRAN {change}")
-        mine = ask(world, A, "SELECT * FROM t").grids
+        grids = ask(world, A, "SELECT * FROM t").grids
         assert waits(world, B, "SELECT * FROM t")
-        seen = ends(world, B, A, ending).grids
-        assert seen == (mine if ending == "COMMIT" else [[[1, 0], [2, 0]]])
+        grids_after = ends(world, B, A, ending).grids
+        assert grids_after == (grids if ending == "COMMIT" else [[[1, 0], [2, 0]]])
 
 
 @pytest.mark.parametrize(
@@ -171,12 +171,12 @@ def test_the_cheaper_session_of_a_deadlock_is_the_victim_after_five_seconds() ->
     ask(world, B, "BEGIN TRAN UPDATE u SET n = 2")
     assert waits(world, A, "UPDATE u SET n = 3")
     assert waits(world, B, "UPDATE t SET k = 3 SELECT 'not reached'")
-    done = {
+    answers_by_window = {
         read_field(event, "window"): Answer(event) for event in run_on(world, 7) if event.kind == "sql_done"
     }
-    assert done[B].numbers == [1205]
-    assert done[B].grids == []
-    assert done[A].numbers == []
+    assert answers_by_window[B].numbers == [1205]
+    assert answers_by_window[B].grids == []
+    assert answers_by_window[A].numbers == []
     assert ask(world, B, "SELECT @@TRANCOUNT").value == 0
     ask(world, A, "COMMIT", 1)
     assert ask(world, C, "SELECT (SELECT MAX(k) FROM t), (SELECT n FROM u)").grids == [[[2, 3]]]
@@ -190,11 +190,11 @@ def test_deadlock_priority_and_catch_work() -> None:
     caught = "BEGIN TRY UPDATE u SET n = 3 END TRY BEGIN CATCH SELECT ERROR_NUMBER(), XACT_STATE() ROLLBACK END CATCH"
     assert waits(world, A, caught)
     assert waits(world, B, "UPDATE t SET k = 3")
-    done = {
+    answers_by_window = {
         read_field(event, "window"): Answer(event) for event in run_on(world, 8) if event.kind == "sql_done"
     }
-    assert done[A].grids == [[[1205, -1]]]
-    assert done[B].numbers == []
+    assert answers_by_window[A].grids == [[[1205, -1]]]
+    assert answers_by_window[B].numbers == []
 
 
 def test_views_show_the_blocking_session() -> None:
@@ -209,9 +209,9 @@ def test_views_show_the_blocking_session() -> None:
     assert ask(world, C, f"SELECT blocked FROM sys.sysprocesses WHERE spid = {b}").value == a
     tasks = f"SELECT wait_type, blocking_session_id FROM sys.dm_os_waiting_tasks WHERE session_id = {b}"
     assert ask(world, C, tasks).grids == [[["LCK_M_S", a]]]
-    held = """SELECT request_session_id, resource_type, request_mode, request_status FROM sys.dm_tran_locks
+    locks_query = """SELECT request_session_id, resource_type, request_mode, request_status FROM sys.dm_tran_locks
         WHERE resource_type <> 'DATABASE' ORDER BY 1, 2, 4"""
-    assert ask(world, C, held).grids == [
+    assert ask(world, C, locks_query).grids == [
         [
             [a, "OBJECT", "IX", "GRANT"],
             [a, "PAGE", "IX", "GRANT"],
@@ -222,8 +222,8 @@ def test_views_show_the_blocking_session() -> None:
         ]
     ]
     assert len(ask(world, C, "SELECT * FROM sys.dm_tran_locks").columns[0]) == 19
-    shown = ask(world, C, f"EXEC sp_lock {a}").grids[0]
-    assert [row[4:] for row in shown if row[4] == "TAB"] == [["TAB", "", "IX", "GRANT"]]
+    grid = ask(world, C, f"EXEC sp_lock {a}").grids[0]
+    assert [row[4:] for row in grid if row[4] == "TAB"] == [["TAB", "", "IX", "GRANT"]]
     transactions = """SELECT s.session_id, t.transaction_type, d.database_transaction_state
         FROM sys.dm_tran_session_transactions s
         JOIN sys.dm_tran_active_transactions t ON t.transaction_id = s.transaction_id
@@ -236,8 +236,8 @@ def test_a_role_change_releases_all_locks() -> None:
     ask(world, A, "BEGIN TRAN UPDATE t SET k = 1")
     assert waits(world, B, "SELECT * FROM t")
     events = do(world, f"sql {C}x ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
-    done = {read_field(e, "window"): Answer(e) for e in events if e.kind == "sql_done"}
-    assert done[B].numbers == [10054]
+    answers_by_window = {read_field(e, "window"): Answer(e) for e in events if e.kind == "sql_done"}
+    assert answers_by_window[B].numbers == [10054]
     assert ask(world, A, "ROLLBACK").numbers == [10054]
 
 
@@ -277,7 +277,7 @@ def test_two_windows_that_lock_each_others_rows_are_a_deadlock() -> None:
     for window, first in ((A, 1), (B, 2)):
         ask(world, window, f"BEGIN TRAN UPDATE k SET v = {first} WHERE id = {first}", 1)
     assert waits(world, B, "UPDATE k SET v = 5 WHERE id = 1")
-    done = answers(world, A, "UPDATE k SET v = 6 WHERE id = 2", 8)
-    assert [number for answer in done for number in answer.numbers] == [1205]
+    replies = answers(world, A, "UPDATE k SET v = 6 WHERE id = 2", 8)
+    assert [number for answer in replies for number in answer.numbers] == [1205]
     ask(world, A, "COMMIT", 1)
     assert ask(world, A, "SELECT id, v FROM k ORDER BY id", 1).grids == [[[1, 1], [2, 6]]]

@@ -76,10 +76,10 @@ def test_names_are_resolved_before_a_batch_runs(name: str) -> None:
     world = lab(workload="none")
     world.update_instance(P, version=2014)
     messages = read_field(ask(world, P, "SET NOCOUNT ON " + text, then_s=1).event, "messages")
-    told = [
+    shown_messages = [
         m for m in messages if m["number"] not in NOT_TOLD and m["text"] != "Commands completed successfully."
     ]
-    assert [f"{m['number']}:{m['line']}" if m["number"] else m["text"] for m in told] == wanted
+    assert [f"{m['number']}:{m['line']}" if m["number"] else m["text"] for m in shown_messages] == wanted
 
 
 def test_a_table_is_used_as_compiled() -> None:
@@ -92,8 +92,8 @@ def test_a_table_is_used_as_compiled() -> None:
 
 def test_a_procedure_with_a_wrong_column_is_refused_but_not_one_with_a_missing_table() -> None:
     world = lab()
-    wrong = "CREATE PROC p @n int AS\nPRINT 'a'\nSELECT nocol FROM sys.databases WHERE database_id = @n"
-    (message,) = read_field(ask(world, P, wrong).event, "messages")
+    bad_batch = "CREATE PROC p @n int AS\nPRINT 'a'\nSELECT nocol FROM sys.databases WHERE database_id = @n"
+    (message,) = read_field(ask(world, P, bad_batch).event, "messages")
     assert (message["number"], message["line"]) == (207, 3)
     assert ask(world, P, "EXEC p 1").numbers == [2812]
     ask(world, P, "CREATE PROC p AS PRINT 'a' SELECT nocol FROM later")

@@ -57,9 +57,9 @@ def _lab(definition: str) -> World:
 def test_the_function_of_job_scripts_returns_the_role() -> None:
     for definition in (IS_PRIMARY, BY_ROLE):
         world = _lab(definition)
-        asked = f"IF dbo.fn_hadr_group_is_primary({GROUP}) = 1 SELECT 'run' ELSE SELECT 'skip'"
-        assert ask(world, "NODE_1", asked, 2).value == "run"
-        assert ask(world, "NODE_2", asked, 2).value == "skip"
+        query = f"IF dbo.fn_hadr_group_is_primary({GROUP}) = 1 SELECT 'run' ELSE SELECT 'skip'"
+        assert ask(world, "NODE_1", query, 2).value == "run"
+        assert ask(world, "NODE_2", query, 2).value == "skip"
         assert ask(world, "NODE_2", "SELECT master.dbo.fn_hadr_group_is_primary('nowhere')", 2).value == 0
 
 
@@ -70,22 +70,24 @@ def test_a_job_step_fails_if_the_function_says_so() -> None:
         assert ask(world, server, JOB.replace("'J'", f"'{server}'"), 2).numbers == []
         ask(world, server, f"EXEC msdb.dbo.sp_start_job '{server}'", 2)
         run_on(world, 2)
-        asked = (
+        query = (
             "SELECT last_run_outcome FROM msdb.dbo.sysjobservers WHERE job_id = "
             f"(SELECT job_id FROM msdb.dbo.sysjobs WHERE name = '{server}')"
         )
-        outcomes.append(ask(world, server, asked, 2).value)
+        outcomes.append(ask(world, server, query, 2).value)
     assert outcomes == [1, 0]
 
 
 def test_a_function_waits_for_a_locked_table_with_its_query() -> None:
     world = lab(workload="none")
     ask(world, P, "CREATE TABLE t (a int) INSERT t VALUES (1)", 2)
-    made = "CREATE FUNCTION f () RETURNS int AS BEGIN DECLARE @n int SELECT @n = MAX(a) FROM t RETURN @n END"
-    assert ask(world, P, made, 2).numbers == []
+    function_text = (
+        "CREATE FUNCTION f () RETURNS int AS BEGIN DECLARE @n int SELECT @n = MAX(a) FROM t RETURN @n END"
+    )
+    assert ask(world, P, function_text, 2).numbers == []
     ask(world, f"{P}#2", "BEGIN TRANSACTION UPDATE t SET a = 2", 2)
-    asked = "DECLARE @r int SET LOCK_TIMEOUT 500 SELECT @r = dbo.f() SELECT @r"
-    assert ask(world, P, asked, 5).numbers == [1222]
+    query = "DECLARE @r int SET LOCK_TIMEOUT 500 SELECT @r = dbo.f() SELECT @r"
+    assert ask(world, P, query, 5).numbers == [1222]
     ask(world, f"{P}#2", "COMMIT", 2)
     assert ask(world, P, "SELECT dbo.f()", 2).value == 2
 
@@ -93,9 +95,9 @@ def test_a_function_waits_for_a_locked_table_with_its_query() -> None:
 def test_columns_of_existing_tables_are_checked_at_creation() -> None:
     """Check documented behavior: [DOC: Create a stored procedure]."""
     world = lab(workload="none")
-    made = (
+    function_text = (
         "CREATE FUNCTION f () RETURNS int AS BEGIN DECLARE @n int SELECT @n = nothing FROM {} RETURN @n END"
     )
-    assert ask(world, P, made.format("sys.databases"), 2).numbers == [207]
-    assert ask(world, P, made.format("later"), 2).numbers == []
+    assert ask(world, P, function_text.format("sys.databases"), 2).numbers == [207]
+    assert ask(world, P, function_text.format("later"), 2).numbers == []
     assert ask(world, P, "SELECT dbo.f()", 2).numbers == [208]

@@ -25,8 +25,8 @@ def _list_ended_batches(world: World, ticks: int = 2_000) -> list[tuple[int, str
 
 def _forget() -> None:
     """Clear all caches, as in a new process."""
-    for known in (lexer._TOKEN_CACHE, program._PROGRAM_CACHE, script._SPLIT_CACHE):
-        known.clear()
+    for cache in (lexer._TOKEN_CACHE, program._PROGRAM_CACHE, script._SPLIT_CACHE):
+        cache.clear()
 
 
 def test_a_long_batch_takes_the_same_ticks_with_and_without_a_cache() -> None:
@@ -40,19 +40,19 @@ def test_a_long_batch_takes_the_same_ticks_with_and_without_a_cache() -> None:
     for _ in range(expected[0][0] - 1):
         _forget()
         assert not _list_ended_batches(interrupted, 1)
-    other = interrupted.fork()
+    fork = interrupted.fork()
     _forget()
     assert _list_ended_batches(interrupted) == expected
     _forget()
-    assert _list_ended_batches(other) == expected
-    assert other.state_hash() == interrupted.state_hash()
+    assert _list_ended_batches(fork) == expected
+    assert fork.state_hash() == interrupted.state_hash()
 
 
 def test_a_syntax_error_at_the_end_of_a_long_batch_prevents_its_run() -> None:
     world = lab()
     tsql.submit(world, P, "CREATE TABLE t (a int)\n" + "PRINT 1\n" * 5_000 + "SELECT FROM")
-    (done,) = (e for e in run_on(world, 60) if e.kind == "sql_done")
-    assert [message["number"] for message in read_field(done, "messages")] == [156]
+    (done_event,) = (e for e in run_on(world, 60) if e.kind == "sql_done")
+    assert [message["number"] for message in read_field(done_event, "messages")] == [156]
     assert ask(world, P, "SELECT OBJECT_ID('t')", then_s=5).value is None
 
 
@@ -115,11 +115,11 @@ def test_a_failure_is_cached_too() -> None:
 
 def test_the_cache_is_limited() -> None:
     recall: work.ResultCache[int] = work.ResultCache(1_000)
-    made: list[str] = []
+    texts: list[str] = []
 
     def make(text: str) -> int:
-        made.append(text)
-        return len(made)
+        texts.append(text)
+        return len(texts)
 
     def get(text: str) -> int:
         return recall.get(text, len(text), lambda: make(text))
@@ -127,7 +127,7 @@ def test_the_cache_is_limited() -> None:
     assert get("a") == get("a") == 1
     get("b" * 900)
     get("a")
-    assert made == ["a", "b" * 900, "a"]
+    assert texts == ["a", "b" * 900, "a"]
 
 
 @pytest.mark.parametrize(
@@ -136,13 +136,13 @@ def test_the_cache_is_limited() -> None:
 def test_an_endless_batch_is_reported_once(text: str) -> None:
     world = lab(workload="none")
     tsql.submit(world, P, text)
-    told = [event for event in run_on(world, 29) if event.kind in ("note", "sql_done")]
-    assert told == []
-    told = [event for event in run_on(world, 10) if event.kind in ("note", "sql_done")]
-    assert [event.text for event in told] == [f"the batch in {P} has been executing for 30 s"]
+    note_events = [event for event in run_on(world, 29) if event.kind in ("note", "sql_done")]
+    assert note_events == []
+    note_events = [event for event in run_on(world, 10) if event.kind in ("note", "sql_done")]
+    assert [event.text for event in note_events] == [f"the batch in {P} has been executing for 30 s"]
     tsql.cancel(world, P)
-    (done,) = [event for event in run_on(world, 1) if event.kind == "sql_done"]
-    assert sum("has been executing" in message["text"] for message in read_field(done, "messages")) == 1
+    (done_event,) = [event for event in run_on(world, 1) if event.kind == "sql_done"]
+    assert sum("has been executing" in message["text"] for message in read_field(done_event, "messages")) == 1
 
 
 def test_a_waiting_batch_is_not_reported() -> None:
@@ -156,11 +156,11 @@ def test_a_waiting_batch_is_not_reported() -> None:
 )
 def test_a_large_text_search_is_charged(call: str) -> None:
     """An uncharged search would block a tick for its whole duration."""
-    took = []
+    end_ticks = []
     for times in (3, 3_500):
         world = lab(workload="none")
         values = f"REPLICATE('ab', 4000) AS t, REPLICATE('ab', {times}) AS p"
         tsql.submit(world, P, f"SELECT COUNT({call}) FROM (SELECT TOP 400 {values} FROM sys.messages) x")
-        took.append(_list_ended_batches(world)[0][0])
-    assert took[0] == 0
-    assert took[1] > 5
+        end_ticks.append(_list_ended_batches(world)[0][0])
+    assert end_ticks[0] == 0
+    assert end_ticks[1] > 5

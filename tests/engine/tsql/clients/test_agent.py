@@ -90,10 +90,10 @@ def test_an_error_log_message_fires_by_number_or_severity() -> None:
 
 def test_a_fork_reacts_like_its_world() -> None:
     world = build_agent_world("State = 9")
-    other = world.fork()
-    for one in (world, other):
-        do(one, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
-    assert world.state_hash() == other.state_hash()
+    fork = world.fork()
+    for variant in (world, fork):
+        do(variant, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
+    assert world.state_hash() == fork.state_hash()
 
 
 def test_missing_names_are_14262_and_existing_ones_14261() -> None:

@@ -19,15 +19,23 @@ def list_answers(events: list[Event]) -> list[Answer]:
 def test_a_submission_reports_its_begin_and_end() -> None:
     world = lab()
     tsql.submit(world, "server_a#2", "WAITFOR DELAY '00:00:02' SELECT 1")
-    begun, ended = [event for event in run_on(world, 5) if event.kind in ("sql", "sql_done")]
-    assert (begun.tick, begun.text, begun.server) == (0, "WAITFOR DELAY '00:00:02' SELECT 1", P)
-    assert read_field(begun, "window") == read_field(ended, "window") == "SERVER_A#2"
-    assert (ended.tick, read_field(ended, "started_tick"), read_field(ended, "elapsed_ticks")) == (
+    begin_event, end_event = [event for event in run_on(world, 5) if event.kind in ("sql", "sql_done")]
+    assert (begin_event.tick, begin_event.text, begin_event.server) == (
+        0,
+        "WAITFOR DELAY '00:00:02' SELECT 1",
+        P,
+    )
+    assert read_field(begin_event, "window") == read_field(end_event, "window") == "SERVER_A#2"
+    assert (
+        end_event.tick,
+        read_field(end_event, "started_tick"),
+        read_field(end_event, "elapsed_ticks"),
+    ) == (
         200,
         0,
         200,
     )
-    assert read_field(ended, "results") == [
+    assert read_field(end_event, "results") == [
         {"columns": ["(No column name)"], "types": ["int"], "rows": [[1]], "after_messages": 0}
     ]
 
@@ -108,8 +116,8 @@ def test_a_failover_breaks_connections_in_the_database() -> None:
     world = lab()
     tsql.submit(world, "SERVER_A#2", "USE Sales WAITFOR DELAY '01:00:00'")
     tsql.submit(world, "SERVER_A#3", "WAITFOR DELAY '00:00:50' SELECT DB_NAME()")
-    ended = list_answers(do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60))
-    by_window = {read_field(answer.event, "window"): answer for answer in ended}
+    end_answers = list_answers(do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60))
+    by_window = {read_field(answer.event, "window"): answer for answer in end_answers}
     assert by_window["SERVER_A#2"].numbers == [10054]
     assert by_window["SERVER_A#3"].value == "master"
     assert world.copies[PRINCIPAL].mirroring.role != world.copies[MIRROR].mirroring.role
@@ -147,9 +155,9 @@ def test_a_refused_row_ends_only_its_statement() -> None:
     doubled = "DECLARE @t TABLE (a int PRIMARY KEY)\nINSERT @t VALUES (1), (1)\nPRINT 'goes on'"
     world = lab()
     world.update_instance(P, version=2014)
-    refused, terminated, after = ask(world, P, doubled).texts
+    refused, terminated, later_text = ask(world, P, doubled).texts
     assert refused.endswith("object 'dbo.@t'. The duplicate key value is (1).")
-    assert (terminated, after) == ("The statement has been terminated.", "goes on")
+    assert (terminated, later_text) == ("The statement has been terminated.", "goes on")
     caught = ask(world, P, f"BEGIN TRY\n{doubled}\nEND TRY\nBEGIN CATCH PRINT 'caught' END CATCH")
     assert caught.texts == ["caught"], "who catches it is told nothing more"
 
@@ -181,11 +189,14 @@ def test_a_waiting_batch_is_forked_and_hashed_with_its_world() -> None:
         "SET @v = @v + 1 INSERT #t VALUES (@v) END SELECT SUM(a) FROM #t",
     )
     run_on(world, 1.5)
-    other = world.fork()
-    assert other.state_hash() == world.state_hash()
-    here, there = list_answers(run_on(world, 5)), list_answers(simulator.advance(other, other.tick + 500))
-    assert here[0].value == there[0].value == 6
-    assert other.state_hash() == world.state_hash()
+    fork = world.fork()
+    assert fork.state_hash() == world.state_hash()
+    first_answers, second_answers = (
+        list_answers(run_on(world, 5)),
+        list_answers(simulator.advance(fork, fork.tick + 500)),
+    )
+    assert first_answers[0].value == second_answers[0].value == 6
+    assert fork.state_hash() == world.state_hash()
 
 
 def test_a_pending_statement_ends_when_its_work_is_done() -> None:
@@ -261,11 +272,11 @@ def test_a_procedure_of_another_server_does_not_run_locally() -> None:
 
 def in_order(answer: Answer) -> list[object]:
     """Return texts and result sets of an answer in the client's order."""
-    messages, told, shown = answer.texts, 0, []
+    messages, message_count, shown_parts = answer.texts, 0, []
     for grid in read_field(answer.event, "results"):
-        shown += [*messages[told : grid["after_messages"]], grid["rows"]]
-        told = grid["after_messages"]
-    return shown + messages[told:]
+        shown_parts += [*messages[message_count : grid["after_messages"]], grid["rows"]]
+        message_count = grid["after_messages"]
+    return shown_parts + messages[message_count:]
 
 
 def test_messages_row_counts_and_results_are_in_one_order() -> None:
@@ -281,8 +292,8 @@ def test_messages_row_counts_and_results_are_in_one_order() -> None:
         "(1 row affected)",
     ]
     ask(world, P, f"EXEC sp_addlinkedserver @server = '{M}' EXEC sp_serveroption '{M}', 'rpc out', 'true'")
-    there = f"SET NOCOUNT ON PRINT 'here' EXEC ('SET NOCOUNT ON PRINT ''a'' SELECT 1 PRINT ''b'' SELECT 2') AT {M}"
-    assert in_order(ask(world, P, there)) == ["here", "a", [[1]], "b", [[2]]]
+    batch = f"SET NOCOUNT ON PRINT 'here' EXEC ('SET NOCOUNT ON PRINT ''a'' SELECT 1 PRINT ''b'' SELECT 2') AT {M}"
+    assert in_order(ask(world, P, batch)) == ["here", "a", [[1]], "b", [[2]]]
     assert in_order(ask(world, P, "PRINT 'a'\nGO\nSELECT 1\nGO 2\nPRINT 'b'")) == [
         "a",
         "Beginning execution loop",

@@ -56,11 +56,13 @@ def test_a_running_job_is_not_started_again() -> None:
 def test_outcomes_are_those_of_the_last_run() -> None:
     outcome = "SELECT last_run_outcome FROM msdb.dbo.sysjobservers"
     world = with_job("SELECT 1")
-    whose = " WHERE job_id = (SELECT job_id FROM msdb.dbo.sysjobs WHERE name = ''J'')".replace("''", "'")
-    assert value(world, outcome + whose) == 5
-    assert value(start_job(world), outcome + whose) == 1
-    assert value(start_job(with_job("SELECT 1/0")), outcome + whose) == 0
-    assert value(world, "SELECT last_run_outcome FROM msdb.dbo.sysjobsteps" + whose) == 1
+    where_clause = " WHERE job_id = (SELECT job_id FROM msdb.dbo.sysjobs WHERE name = ''J'')".replace(
+        "''", "'"
+    )
+    assert value(world, outcome + where_clause) == 5
+    assert value(start_job(world), outcome + where_clause) == 1
+    assert value(start_job(with_job("SELECT 1/0")), outcome + where_clause) == 0
+    assert value(world, "SELECT last_run_outcome FROM msdb.dbo.sysjobsteps" + where_clause) == 1
 
 
 def test_the_history_has_the_documented_texts() -> None:
@@ -77,8 +79,8 @@ def test_the_history_has_the_documented_texts() -> None:
             0,
         ],
     ]
-    good = start_job(with_job("PRINT ''done''"))
-    texts = ask(good, P, "SELECT message FROM msdb.dbo.sysjobhistory ORDER BY instance_id").grids[0]
+    good_run = start_job(with_job("PRINT ''done''"))
+    texts = ask(good_run, P, "SELECT message FROM msdb.dbo.sysjobhistory ORDER BY instance_id").grids[0]
     assert texts[0][0].endswith("done [SQLSTATE 01000] (Message 0).  The step succeeded.")
     assert texts[1][0].startswith("The job succeeded.  The Job was invoked by User")
 
@@ -96,8 +98,12 @@ def test_the_activity_and_sp_help_job_follow_a_run() -> None:
     assert (help_of(world)["current_execution_status"], help_of(world)["last_run_outcome"]) == (4, 5)
     assert len(help_of(world)) == 32
     start_job(world)
-    now = help_of(world)
-    assert (now["current_execution_status"], now["current_execution_step"], now["has_step"]) == (
+    help_now = help_of(world)
+    assert (
+        help_now["current_execution_status"],
+        help_now["current_execution_step"],
+        help_now["has_step"],
+    ) == (
         1,
         "2 (s2)",
         2,
@@ -143,6 +149,6 @@ def test_sp_help_jobhistory_shows_the_last_run_first() -> None:
     answer = ask(world, P, call)
     assert answer.columns[0][1:3] == ["job_name", "run_status"]
     assert [row[1:3] for row in answer.grids[0]] == [["J", 0], ["J", 0], ["J", 1]]
-    full = ask(world, P, f"{call}, @mode = 'FULL', @oldest_first = 1, @run_status = 0")
-    assert [row[3:7] for row in full.grids[0]] == [[2, "s2", 8134, 16], [0, "(Job outcome)", 0, 0]]
+    full_rows = ask(world, P, f"{call}, @mode = 'FULL', @oldest_first = 1, @run_status = 0")
+    assert [row[3:7] for row in full_rows.grids[0]] == [[2, "s2", 8134, 16], [0, "(Job outcome)", 0, 0]]
     assert ask(world, P, f"{call}, @step_id = 1").grids[0][0][2] == 1

@@ -50,8 +50,10 @@ def test_a_program_uses_its_own_login_and_database() -> None:
     assert read_field(connect(world, database=DB.upper()), "what") == "connected"
     answer = batch(world, "SELECT DB_NAME(), HOST_NAME(), APP_NAME(), SUSER_SNAME()")
     assert read_field(answer, "results")[0]["rows"] == [[DB, "DESK7", "job.py", "sa"]]
-    seen = ask(world, P, "SELECT host_name, program_name FROM sys.dm_exec_sessions WHERE host_name = 'DESK7'")
-    assert seen.grids == [[["DESK7", "job.py"]]]
+    result = ask(
+        world, P, "SELECT host_name, program_name FROM sys.dm_exec_sessions WHERE host_name = 'DESK7'"
+    )
+    assert result.grids == [[["DESK7", "job.py"]]]
 
 
 def test_a_batch_runs_unchanged() -> None:
@@ -104,8 +106,8 @@ def test_login_options_are_visible_and_survive_a_reset() -> None:
 def test_a_login_without_a_database_uses_its_default_unless_that_is_a_mirror() -> None:
     world = lab()
     for server in (P, M):
-        made = ask(world, server, "CREATE LOGIN app WITH PASSWORD = 'Aa1!xx', DEFAULT_DATABASE = Sales")
-        assert made.numbers == []
+        reply = ask(world, server, "CREATE LOGIN app WITH PASSWORD = 'Aa1!xx', DEFAULT_DATABASE = Sales")
+        assert reply.numbers == []
     connect(world, P, login="app", database="")
     assert read_field(batch(world, "SELECT DB_NAME()"), "results")[0]["rows"] == [["Sales"]]
     assert numbers(connect(world, M, login="app", database="")) == [4064, 18456]
@@ -198,8 +200,8 @@ def test_program_queries_are_answered_at_once_without_taking_turns() -> None:
     connect(world, database=DB)
     before = world.sql_work
     for _ in range(1_000):  # far more than people can send within one tick
-        told = act(world, 'batch SERVER_A#c1 "SELECT 1"')
-        assert told[-1].kind == "sql_done"
+        events = act(world, 'batch SERVER_A#c1 "SELECT 1"')
+        assert events[-1].kind == "sql_done"
     assert world.sql_work == before
     act(world, 'batch SERVER_A#c1 "DECLARE @i int; SET @i = 0; WHILE @i < 5000 SET @i = @i + 1"')
     assert world.sql_work > before  # a batch that does not end at once waits for its turn like all others
@@ -214,10 +216,10 @@ def test_errors_of_a_program_are_counted_if_the_scenario_asks() -> None:
     act(world, f"batch {P}#c1 " + json.dumps("WAITFOR DELAY '00:00:03'"), 5)
     assert read_field(batch(world, "SELECT 1/0"), "program") == "orders"
     act(world, f"stop-service {P}", 10)
-    met = world.programs["orders"]
-    assert (met.refused, met.logins, met.answers, met.errors, met.lost) == (1, 1, 2, 1, 1)
-    assert 300 < met.longest_ticks < 450
-    assert (met.server, met.moves) == (P, 0)
+    program = world.programs["orders"]
+    assert (program.refused, program.logins, program.answers, program.errors, program.lost) == (1, 1, 2, 1, 1)
+    assert 300 < program.longest_ticks < 450
+    assert (program.server, program.moves) == (P, 0)
 
 
 def test_a_query_that_ends_its_transaction_is_noted() -> None:
@@ -237,24 +239,24 @@ def test_a_query_that_ends_its_transaction_is_noted() -> None:
 
 
 def test_cached_text_changes_neither_result_nor_world() -> None:
-    asked = [
+    batches = [
         "SELECT 1",
         "SELECT 1 AS a, NULL, 'x' WHERE 1 = 0",
         "SELECT 'x' UNION SELECT 'y'",
         "SELECT nothing",
     ]
-    played = []
+    outcomes = []
     for _ in range(2):  # the second time everything is cached
         world = lab()
         connect(world, database=DB)
-        told = [
-            [read_field(batch(world, text), part) for part in ("messages", "results")] for text in asked * 2
+        field_values = [
+            [read_field(batch(world, text), part) for part in ("messages", "results")] for text in batches * 2
         ]
-        played.append((told, world.state_hash()))
-    assert played[0] == played[1]
-    (told, _), _ = played
-    assert told[:4] == told[4:]
-    assert [told[0][1][0]["rows"], told[1][1][0]["rows"], told[2][1][0]["rows"]] == [
+        outcomes.append((field_values, world.state_hash()))
+    assert outcomes[0] == outcomes[1]
+    (field_values, _), _ = outcomes
+    assert field_values[:4] == field_values[4:]
+    assert [field_values[0][1][0]["rows"], field_values[1][1][0]["rows"], field_values[2][1][0]["rows"]] == [
         [[1]],
         [],
         [["x"], ["y"]],

@@ -61,7 +61,9 @@ def test_a_monitoring_script_adds_few_snapshots_and_replays(
     history = History(drill())
     moments: list[RunSnapshot] = []
     monkeypatch.setattr(
-        history_module, "take_snapshot", lambda *of: moments.append(take_snapshot(*of)) or moments[-1]
+        history_module,
+        "take_snapshot",
+        lambda *arguments: moments.append(take_snapshot(*arguments)) or moments[-1],
     )
     hashes = len(history.drill.hashes)
     for second in range(1, 11):
@@ -69,10 +71,10 @@ def test_a_monitoring_script_adds_few_snapshots_and_replays(
         history.do("sql SERVER_A SELECT mirroring_state_desc FROM sys.database_mirroring")
     assert len(history.drill.hashes) == hashes
     assert len(moments) <= 2
-    again = history.seek(550)
+    restored_drill = history.seek(550)
     history.do("power-off SERVER_A")
     assert len(history.drill.hashes) == hashes + 1
-    assert len(again.journal) == 5
+    assert len(restored_drill.journal) == 5
     twin = drill()
     for item in history.drill.journal:
         twin.advance_to(item.tick)

@@ -41,8 +41,8 @@ def _run(query: str) -> dict[str, Any]:
     drill = _lab().fork()
     drill.do(f"sql SERVER_A {query}")
     drill.advance_to(drill.world.tick + 300)
-    found: dict[str, Any] = dict(drill.report()["sql"][-1])
-    return found
+    record: dict[str, Any] = dict(drill.report()["sql"][-1])
+    return record
 
 
 @pytest.mark.parametrize("query", TREES)
@@ -61,12 +61,12 @@ def test_an_endless_recursion_is_charged_row_by_row(select_list: str) -> None:
 
 
 def test_a_recursive_part_is_charged_for_each_row() -> None:
-    few, many = (
+    few_ms, many_ms = (
         _run(f"WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < {rows}) SELECT MAX(i) FROM n "
              "OPTION (MAXRECURSION 0)")["elapsed_ticks"]
         for rows in (10, 10_000)
     )  # fmt: skip
-    assert few == 0 < many
+    assert few_ms == 0 < many_ms
 
 
 def test_an_estimate_alone_refuses_no_query() -> None:
