@@ -133,6 +133,8 @@ class TopologyCanvas(QGraphicsView):
         self._scene = scene
         self._fitted = True
         self._fitting = False
+        self._fit_due = False
+        """True if something changed its extent while a mouse button was down on an item."""
         self._pan_from: QPoint | None = None
         scene.setParent(self)
         self.setScene(scene)
@@ -143,6 +145,7 @@ class TopologyCanvas(QGraphicsView):
         self.setFrameShape(QGraphicsView.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         scene.extent_changed.connect(self._on_extent_changed)
+        scene.text_changed.connect(self._on_text_changed)
 
     def covered(self) -> QRect:
         """Return the covered area above the lower edge, in pixels, where fitting puts no card."""
@@ -210,8 +213,13 @@ class TopologyCanvas(QGraphicsView):
         self.setSceneRect(extent.adjusted(-extent.width(), -extent.height(), extent.width(), extent.height()))
 
     def _on_extent_changed(self) -> None:
-        if self._fitted and not self._fitting and self._scene.mouseGrabberItem() is None:
+        self._fit_due = self._scene.mouseGrabberItem() is not None
+        if self._fitted and not self._fitting and not self._fit_due:
             self.fit()
+
+    def _on_text_changed(self) -> None:
+        if not self.sceneRect().contains(self._scene.extent()):
+            self._on_extent_changed()
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -47,6 +47,11 @@ class NoteItem(QGraphicsTextItem):
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemSendsGeometryChanges)
         self.setZValue(2.0)
         self.show_style(style)
+        self.document().contentsChanged.connect(self._on_contents_changed)
+
+    def _on_contents_changed(self) -> None:
+        if self.writing and self.scene() is not None:
+            self._changed(self)
 
     @property
     def face(self) -> NoteFace:

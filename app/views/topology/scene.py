@@ -33,6 +33,8 @@ class TopologyScene(QGraphicsScene):
 
     extent_changed = Signal()
     """Signal: something was added, removed, moved or resized."""
+    text_changed = Signal()
+    """Signal: texts outside the cards may have grown."""
 
     def __init__(self, style: SceneStyle, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -46,6 +48,7 @@ class TopologyScene(QGraphicsScene):
         self._arranging = False
         self._replicas: set[str] = set()
         """Servers that links between replicas have reached; links change with failovers, positions do not."""
+        self.selectionChanged.connect(self.text_changed)
 
     # --- content --------------------------------------------------------------------------------------------
 
@@ -60,6 +63,8 @@ class TopologyScene(QGraphicsScene):
             self.arrange()
         elif ends != {name_pair: (link.face.a, link.face.b) for name_pair, link in self.links.items()}:
             self._draw_lines()
+        else:
+            self.text_changed.emit()
 
     def show_style(self, style: SceneStyle) -> None:
         """Apply colors and fonts to all items."""
@@ -140,6 +145,8 @@ class TopologyScene(QGraphicsScene):
     def _on_note_changed(self, note: NoteItem) -> None:
         if not note.writing and not note.face.text:
             self.remove_note(note)
+        elif note.writing:
+            self.text_changed.emit()
         else:
             self.extent_changed.emit()
 

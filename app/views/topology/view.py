@@ -516,6 +516,8 @@ class Topology(VoicedCanvas):
             return
         grabbed = self._scene.mouseGrabberItem()
         super().mouseReleaseEvent(event)
+        if self._fit_due:
+            self._on_extent_changed()
         point = event.position().toPoint()
         cell = self._cell_at(point)
         if event.button() == Qt.MouseButton.LeftButton and cell is not None and point == self._press_at:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QContextMenuEvent, QPainterPath, QPainterPathStroker
 from PySide6.QtWidgets import QApplication, QMenu, QToolButton
@@ -175,9 +177,40 @@ def test_everything_fits_after_every_change(view: Topology) -> None:
     for width, height in ((700, 380), (400, 300), (1200, 700)):
         view.resize(width, height)
         QApplication.processEvents()
-        visible_area = view.mapToScene(view.viewport().rect()).boundingRect()
-        px = 1.0 / view.zoom()
-        assert visible_area.adjusted(-px, -px, px, px).contains(scene_of(view).extent())
+        assert is_all_visible(view)
+
+
+def is_all_visible(view: Topology) -> bool:
+    visible_area = view.mapToScene(view.viewport().rect()).boundingRect()
+    px = 1.0 / view.zoom()
+    return visible_area.adjusted(-px, -px, px, px).contains(scene_of(view).extent())
+
+
+LONG: Final = "a much longer text that is not yet detected and reaches far beyond the cards of the links " * 2
+
+
+def test_everything_fits_after_a_text_has_grown(
+    qtbot: QtBot, view: Topology
+) -> None:
+    link = next(iter(scene_of(view).links.values()))
+    picture = view.picture()
+    assert picture is not None
+    links = tuple(replace(face, notes=(LONG,), measured=LONG) for face in picture.links)
+    scene_of(view).show_picture(replace(picture, links=links))
+    assert is_all_visible(view)
+    links = tuple(replace(face, notes=(), measured=LONG) for face in picture.links)
+    scene_of(view).show_picture(replace(picture, links=links))
+    view.fit()
+    click(qtbot, view, link.target)
+    assert link.isSelected()
+    assert is_all_visible(view)
+
+
+def test_everything_fits_while_a_note_is_written(qtbot: QtBot, view: Topology) -> None:
+    note = scene_of(view).add_note("", 0.0, 0.0)
+    note.write()
+    note.setPlainText("\n".join("line" for _ in range(80)))
+    assert is_all_visible(view)
 
 
 def test_keys_zoom_and_fit(qtbot: QtBot, view: Topology) -> None:
