@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -44,6 +45,18 @@ def check(file: Path) -> None:
     aside.unlink()
 
 
+def write_new(contents: Mapping[Path, str]) -> None:
+    """Write several new files. If one of them exists or cannot be written, write none.
+
+    Raises FileExistsError for an existing file: no dialog has asked about the names.
+    """
+    for file in contents:
+        _refuse_existing(file)
+        check(file)
+    for file, content in contents.items():
+        write(file, content)
+
+
 def with_ending(chosen_file: str, ending: str, replace: bool = False) -> Path:
     """Return a file chosen in a dialog, with *ending* if it has none; *replace*: instead of another ending.
 
@@ -53,9 +66,14 @@ def with_ending(chosen_file: str, ending: str, replace: bool = False) -> Path:
     if file.suffix and not (replace and file.suffix.lower() != ending):
         return file
     named_file = file.with_suffix(ending)
-    if named_file != file and named_file.exists():
-        raise FileExistsError(errno.EEXIST, tr("a file with this name already exists"), str(named_file))
+    if named_file != file:
+        _refuse_existing(named_file)
     return named_file
+
+
+def _refuse_existing(file: Path) -> None:
+    if os.path.lexists(file):
+        raise FileExistsError(errno.EEXIST, tr("a file with this name already exists"), str(file))
 
 
 def _prepare(file: Path) -> tuple[int | None, Path]:

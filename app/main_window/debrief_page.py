@@ -513,6 +513,8 @@ class DebriefPage(WindowPart):
             write(source, file)
         except OSError as error:
             text = tr("{file} cannot be written: {reason}.")
+            if isinstance(error, FileExistsError):
+                file = Path(error.filename)
             self._notice.warn(text.format(file=file, reason=error.strerror))
         except PdfWriteError as problem:
             self._notice.warn(f"{problem}.")
@@ -549,7 +551,7 @@ def _is_same_run(first_drill: Drill, second_drill: Drill) -> bool:
 def _files(kind: str, source: ExportSource, file: Path) -> list[Path]:
     """Return the files that the export writes.
 
-    Tables are three files, and the chosen name is the prefix of their names.
+    Tables are several files, and the chosen name is the prefix of their names.
     """
     if kind != "csv":
         return [file]
@@ -557,8 +559,9 @@ def _files(kind: str, source: ExportSource, file: Path) -> list[Path]:
 
 
 def _write_tables(source: ExportSource, file: Path) -> None:
-    for target, content in zip(_files("csv", source, file), sheets.sheets(source).values(), strict=True):
-        atomic_write.write(target, content)
+    atomic_write.write_new(
+        dict(zip(_files("csv", source, file), sheets.sheets(source).values(), strict=True))
+    )
 
 
 def _write_pdf(source: ExportSource, file: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Final
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QLabel, QProgressBar, QToolButton, QWidget
 
+from app.files import atomic_write
 from app.main_window.desk_page import DeskPage
 from app.main_window.session import HostSession
 from app.main_window.shared_parts import SharedParts, WindowPart
@@ -80,10 +81,12 @@ def save_charts(charts: Charts, notice: NoticeBar, parent: QWidget) -> None:
     path, kind = QFileDialog.getSaveFileName(parent, tr("Save the charts"), "charts.png", kinds)
     if not path:
         return
-    if "." not in path.rpartition("/")[2]:
-        path += kind[kind.index("*") + 1 : kind.index(")")]
     try:
+        path = str(atomic_write.with_ending(path, kind.partition("*")[2].partition(")")[0]))
         charts.save(path)
+    except FileExistsError as problem:
+        text = tr("{file} cannot be written: {reason}.")
+        notice.warn(text.format(file=problem.filename, reason=problem.strerror))
     except ChartExportError as problem:
         notice.warn(str(problem))
     else:

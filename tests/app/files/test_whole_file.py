@@ -79,6 +79,18 @@ def test_check_refuses_an_unwritable_target_and_leaves_no_file(tmp_path: Path) -
             atomic_write.check(target)
 
 
+def test_several_new_files_are_written_completely_or_not_at_all(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("a.csv", "b.csv")]
+    files[1].write_text(OLD)
+    with pytest.raises(FileExistsError) as refused:
+        atomic_write.write_new(dict.fromkeys(files, "new"))
+    assert refused.value.filename == str(files[1])
+    assert (files[1].read_text(), names(tmp_path)) == (OLD, ["b.csv"])
+    files[1].unlink()
+    atomic_write.write_new(dict.fromkeys(files, "new"))
+    assert [file.read_text() for file in files] == ["new", "new"]
+
+
 def test_a_link_is_replaced_and_its_target_kept(tmp_path: Path) -> None:
     other_file = tmp_path / "other"
     other_file.write_text(OLD)

@@ -155,6 +155,17 @@ def test_charts_are_saved(
         assert [float(line.split(",")[0]) for line in lines[1:4]] == [1.0, 2.0, 3.0]
 
 
+def test_a_completed_name_replaces_no_file_unasked(
+    monkeypatch: Any, tmp_path: Path, window: OpenWindow, desk: Hands
+) -> None:
+    (tmp_path / "charts.svg").write_text("mine")
+    chosen = str(tmp_path / "charts"), "Drawing (*.svg)"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: chosen)
+    window.actions_by_name["view.save_charts"].trigger()
+    assert "already exists" in window.notice.text
+    assert (tmp_path / "charts.svg").read_text() == "mine"
+
+
 @pytest.mark.slow
 def test_an_unwritable_file_is_reported(
     monkeypatch: Any, tmp_path: Path, window: OpenWindow, desk: Hands

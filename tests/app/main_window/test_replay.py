@@ -429,6 +429,13 @@ def test_every_export_is_written(hands: Hands, tmp_path: Path, monkeypatch) -> N
         "worked out by itself"
     )
     assert (tmp_path / "csv-worth.csv").exists()
+    (tmp_path / "csv-worth.csv").write_text("mine")
+    monkeypatch.setattr(
+        "PySide6.QtWidgets.QFileDialog.getSaveFileName", lambda *_, **__: (str(tmp_path / "csv.csv"), "")
+    )
+    hands.window.debrief.export_wanted.emit("csv")
+    assert "a file with this name already exists" in hands.window.notice.text
+    assert (tmp_path / "csv-worth.csv").read_text() == "mine"
 
 
 def test_an_export_waits_for_the_analysis(hands: Hands, tmp_path: Path, monkeypatch) -> None:
