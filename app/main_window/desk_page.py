@@ -33,7 +33,11 @@ from engine.events import Event, QuestionData
 from engine.overrides import override
 
 if TYPE_CHECKING:
+    from app.view_models.offers import ActionTarget
     from app.views.charts import Charts
+    from app.views.cluster_manager import ClusterManager
+    from app.views.dashboard import Dashboard
+    from app.views.error_log import ErrorLog
     from app.views.monitor import Monitor
     from app.views.object_explorer import ObjectExplorer
     from app.views.topology_table import TopologyTable
@@ -275,6 +279,7 @@ class ViewConnection(WindowPart):
         desk.when_created(self._connect_explorer, "explorer")
         desk.when_created(self._connect_table, "table")
         desk.when_created(self._connect_selection, "charts", "monitor")
+        desk.when_created(self._connect_server, "error_log", "dashboard", "cluster")
 
     def _connect_explorer(self, explorer: ObjectExplorer) -> None:
         explorer.query_wanted.connect(self._open_query)
@@ -287,6 +292,17 @@ class ViewConnection(WindowPart):
         topology.database_chosen.connect(view.show_database)
         if topology.opened_database:
             view.show_database(topology.opened_database)
+
+    def _connect_server(self, view: ErrorLog | Dashboard | ClusterManager) -> None:
+        """Let a view of one server follow the server that is selected in the topology."""
+
+        def show_target(target: ActionTarget | None) -> None:
+            if target is not None and target.kind == "server":
+                view.show_server(target.names[0])
+
+        topology = self._desk.part(Topology)
+        topology.chosen.connect(show_target)
+        show_target(topology.target())
 
     def _connect_table(self, table: TopologyTable) -> None:
         topology = self._desk.part(Topology)

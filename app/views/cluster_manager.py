@@ -87,6 +87,14 @@ class ClusterManager(QWidget):
     def add_events(self, events: Iterable[Event]) -> None:
         """Ignore events: the cluster database has everything."""
 
+    @Slot(str)
+    def show_server(self, node: str) -> None:
+        """Connect the manager to *node*; a name outside the clusters changes nothing."""
+        self._draw()
+        index = self.nodes.findText(node)
+        if index >= 0:
+            self.nodes.setCurrentIndex(index)
+
     # --- display ------------------------------------------------------------------------------------------
 
     def _draw(self) -> None:

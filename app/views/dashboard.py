@@ -193,9 +193,16 @@ class Dashboard(QWidget):
     def show_group(self, server: str, group: str) -> None:
         """Show the knowledge of *server* about *group*, if it has any."""
         self._is_chosen = True
+        self.show_server(server)
+        self.groups.setCurrentIndex(max(0, self.groups.findText(group)))
+
+    @Slot(str)
+    def show_server(self, server: str) -> None:
+        """Show the knowledge of *server*; a name without a replica changes nothing."""
         self._draw()
-        for box, name in ((self.servers, server), (self.groups, group)):
-            box.setCurrentIndex(max(0, box.findText(name)))
+        index = self.servers.findText(server)
+        if index >= 0:
+            self.servers.setCurrentIndex(index)
 
     # --- display ------------------------------------------------------------------------------------------
 

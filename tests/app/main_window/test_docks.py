@@ -16,6 +16,9 @@ from pytestqt.qtbot import QtBot
 
 from app.main_window.desk import TURNS_DATABASES, Desk
 from app.view_models.offers import ActionTarget
+from app.views.cluster_manager import ClusterManager
+from app.views.dashboard import Dashboard
+from app.views.error_log import ErrorLog
 from app.views.help import text_of
 from app.views.monitor import Monitor
 from app.views.topology_table import TopologyTable
@@ -25,6 +28,7 @@ from engine.model import Group
 from tests.app.main_window.conftest import Hands
 from tests.open_window import OpenWindow
 from tests.screenshots import lab_of
+from tests.shipped_scenarios import load_shipped_scenario
 
 SLOTS = ("requested", "show_drill", "show_world", "add_events")
 
@@ -187,6 +191,21 @@ def test_a_view_that_is_created_later_shows_the_current_selection(hands: Hands) 
     window.topology.open_database("Sales007")
     assert window.desk.part(Monitor).database == "Sales007"
     assert window.desk.part(TopologyTable).target == ActionTarget("server", ("SERVER_B",))
+
+
+def test_views_of_one_server_follow_the_selection_in_the_topology(hands: Hands) -> None:
+    window = hands.window
+    window.show_brief(load_shipped_scenario("ag-lab"))
+    window.start("lab")
+    hands.wait(1.0)
+    log = window.desk.part(ErrorLog)
+    window.topology.choose(ActionTarget("server", ("NODE_2",)))
+    boxes = window.desk.part(Dashboard).servers, window.desk.part(ClusterManager).nodes
+    assert [box.currentText() for box in boxes] == ["NODE_2", "NODE_2"], "created after the selection"
+    window.topology.choose(ActionTarget("server", ("NODE_3",)))
+    window.topology.choose(ActionTarget("server", ("FSW",)))
+    assert [box.currentText() for box in boxes] == ["NODE_3", "NODE_3"], "the file share has no log or group"
+    assert log.servers.tabText(log.servers.currentIndex()) == "NODE_3"
 
 
 def test_resizing_the_window_keeps_the_proportions(qtbot: QtBot, window: OpenWindow) -> None:

@@ -189,9 +189,7 @@ def is_all_visible(view: Topology) -> bool:
 LONG: Final = "a much longer text that is not yet detected and reaches far beyond the cards of the links " * 2
 
 
-def test_everything_fits_after_a_text_has_grown(
-    qtbot: QtBot, view: Topology
-) -> None:
+def test_everything_fits_after_a_text_has_grown(qtbot: QtBot, view: Topology) -> None:
     link = next(iter(scene_of(view).links.values()))
     picture = view.picture()
     assert picture is not None
