@@ -50,6 +50,8 @@ class ReplayVerifier:
         self._log_of, self._on_verdict, self._weighed = log_of, judged, weighed
         self._unjudged: list[dict[int, list[LogEntry]]] = [{} for _ in range(self._workers.count)]
         """Per worker: actions of its seats that it has not received."""
+        self._unfinished: list[dict[int, None]] = [{} for _ in self._unjudged]
+        """Per worker: seats whose runs need another turn, the longest waiting first."""
         self._to_do = [asyncio.Event() for _ in self._unjudged]
         self._unweighed: list[dict[int, None]] = [{} for _ in self._unjudged]
         """Per worker: seats whose results changed since their reachable score was computed, oldest first."""
@@ -84,31 +86,49 @@ class ReplayVerifier:
 
     async def run(self, worker: int) -> None:
         """Let *worker* replay the new entries of its seats, some seats at a time."""
-        unjudged, to_do = self._unjudged[worker], self._to_do[worker]
+        unjudged, unfinished, to_do = self._unjudged[worker], self._unfinished[worker], self._to_do[worker]
         await self._workers.replay(worker, {})  # the time limit starts now, not with the first action
         while True:
             await self._weigh_until(worker, to_do)
             count = 1 if self._is_alone[worker] else TOGETHER
-            batch = {number: unjudged.pop(number) for number in list(unjudged)[:count]}
-            if not unjudged:
-                to_do.clear()
-            replay = await self._workers.replay(worker, batch)
-            for number, acts in batch.items():
-                verdict = replay.get(number)
-                if verdict is None and (
-                    not acts or acts[0].number == 1
-                ):  # the worker had the complete log and ended
-                    self._is_alone[worker] = True
-                    self._breaks[number] = self._breaks.get(number, 0) + (len(batch) == 1)
-                    if self._breaks[number] >= BREAKS_MAX:
-                        last = acts[-1] if acts else LogEntry(0, 0, "", "", 0)
-                        verdict = build_failed_verdict(last.number, last.tick / TICKS_PER_S, UNJUDGEABLE)
+            numbers = list(dict.fromkeys((*unjudged, *unfinished)))[:count]
+            turns = [number for number in numbers if number in unfinished]
+            for number in turns:
+                del unfinished[number]
+            batch = {number: unjudged.pop(number) for number in numbers if number in unjudged}
+            replay = await self._workers.replay(worker, batch, turns)
+            for number in numbers:
+                entries = batch.get(number, [])
+                verdict = None
+                if replay is None:
+                    if (
+                        number in turns or not entries or entries[0].number == 1
+                    ):  # the worker had the complete log
+                        verdict = await self._count_break(number, entries, len(numbers) == 1)
+                        self._is_alone[worker] = True
+                elif number in replay:
+                    verdict = replay[number]
+                    if verdict is None:
+                        unfinished[number] = None
+                        continue
                 if verdict is not None:
                     await self._report_verdict(number, verdict, worker)
                 else:  # a new worker starts from the beginning, then gets what arrived meanwhile
                     log = await self._log_of(number)
                     new_actions = [act for act in unjudged.pop(number, []) if act.number > len(log)]
                     self.add(number, [*log, *new_actions])
+            if not unjudged and not unfinished:
+                to_do.clear()
+
+    async def _count_break(
+        self, number: int, entries: Sequence[LogEntry], was_alone: bool
+    ) -> LogVerdict | None:
+        """Count that a worker ended while it played a seat; return a verdict if the run is given up."""
+        self._breaks[number] = self._breaks.get(number, 0) + was_alone
+        if self._breaks[number] < BREAKS_MAX:
+            return None
+        last = (LogEntry(0, 0, "", "", 0), *(entries or await self._log_of(number)))[-1]
+        return build_failed_verdict(last.number, last.tick / TICKS_PER_S, UNJUDGEABLE)
 
     async def _report_verdict(self, number: int, verdict: LogVerdict, worker: int) -> None:
         if verdict["state_hash"] and number not in self._unweighable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
 from typing import Final
 
@@ -86,29 +86,34 @@ class LogReplay:
 
         The first unplayable action is recorded as the divergence.
         """
+        for _ in self.play_in_slices(acts):
+            pass
+
+    def play_in_slices(self, acts: Iterable[LogEntry]) -> Iterator[None]:
+        """Run `play`. Yields after each slice, so that other runs can be played in between."""
         for act in acts:
             if is_rewind(act):
-                self._rewind(act.tick)
+                yield from self._rewind(act.tick)
                 act = act._replace(line="")
             self._log.append(act)
             if not self._is_stopped:
                 try:
-                    self._play_unaided(act)
-                    self._play(act)
+                    yield from self._play_unaided(act)
+                    yield from self._play(act)
                 except UnplayableError as problem:
                     self._record_divergence(act, str(problem))
                     self._is_stopped = True
             self.acts = act.number
 
-    def _play(self, act: LogEntry) -> None:
+    def _play(self, act: LogEntry) -> Iterator[None]:
         """Play entries. Raises UnplayableError if the run cannot continue."""
         self._hash = None
-        self._player.advance_to(act.tick)
+        yield from self._player.advance_in_slices(act.tick)
         if self.drill.tick < act.tick:
             self._record_divergence(act, "the run was over before")
             return
         if act.line:
-            self._apply(act)
+            yield from self._apply(act)
             if not act.instruction:
                 self._applied_count += 1
                 self._last_entry = act
@@ -120,14 +125,14 @@ class LogReplay:
         if act.digest != (self._hash or ""):
             self._record_divergence(act, "another state")
 
-    def _play_unaided(self, act: LogEntry) -> None:
+    def _play_unaided(self, act: LogEntry) -> Iterator[None]:
         """Play *act* without the instructor's help. If that is impossible, nothing more counts as reached."""
         is_help = is_instructor_input(act) and not is_fault(act.line)
         if is_help and self._unaided is None:
             self._unaided = GuardedPlayer(self.drill.fork(), self._budget, self._player.spent_s)
         if self._unaided is not None:
             with suppress(UnplayableError):
-                self._unaided.advance_to(act.tick)
+                yield from self._unaided.advance_in_slices(act.tick)
                 if act.line and not is_help and not self._unaided.drill.finished:
                     with suppress(InputError):  # the input may make no sense without the help
                         self._unaided.apply(act.line)
@@ -142,7 +147,7 @@ class LogReplay:
             if state.is_reached and not unaided[name].is_reached
         ]
 
-    def _apply(self, act: LogEntry) -> None:
+    def _apply(self, act: LogEntry) -> Iterator[None]:
         try:
             words = act.line.split(maxsplit=1)
             if not words:
@@ -160,20 +165,20 @@ class LogReplay:
             if self._failures > FAILURES_MAX or self._player.is_spent:
                 raise
             self._log[-1] = act._replace(line="", digest="")  # the error may have left a partial change
-            self._restore(self._replay(self._log))
+            self._restore((yield from self._replay(self._log)))
 
-    def _rewind(self, tick: int) -> None:
+    def _rewind(self, tick: int) -> Iterator[None]:
         """Rewind to *tick*, before its inputs; a divergence stays."""
-        self._restore(self._replay(act for act in self._log if act.tick < tick))
+        self._restore((yield from self._replay([act for act in self._log if act.tick < tick])))
         self._rewind_count += 1
 
-    def _replay(self, log: Iterable[LogEntry]) -> LogReplay:
+    def _replay(self, log: Iterable[LogEntry]) -> Generator[None, None, LogReplay]:
         """Replay the actions of *log* in a new run, with the remaining budget."""
         before = LogReplay(
             self.drill.scenario, self.drill.seed, self.drill.mode, self._kind is Drill, self._budget
         )
         before._player.spent_s, before._failures = self._player.spent_s, self._failures
-        before.play(log)
+        yield from before.play_in_slices(log)
         return before
 
     def _restore(self, rerun: LogReplay) -> None:

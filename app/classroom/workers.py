@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import multiprocessing
 import os
 import signal
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -28,12 +30,46 @@ STUCK_S: Final = 60.0
 LOOK_S: Final = 1.0
 """Interval at which a worker checks for a stuck run."""
 
+TURN_S: Final = 1.0
+"""Processor time after which a run yields to the other seats of its worker. Assumed."""
+EVALUATION_S: Final = 10.0
+"""Processor time after which the evaluation of a run is abandoned: an endless batch has no end to wait for. Assumed."""
+
 _busy = False
 """In a worker: True while a run is being played."""
-_runs: dict[int, LogReplay] = {}
+_runs: dict[int, QueuedReplay] = {}
 """In a worker: replays of its seats so far; some 100 kB each."""
+_unevaluable: set[int] = set()
+"""In a worker: seats whose evaluation was abandoned."""
 _unplayed: LogReplay | None = None
 """In a worker: replay at the start of a run, which other replays are forked from."""
+
+
+class QueuedReplay:
+    """Replay of one seat in a worker, with the entries that it received and has not played."""
+
+    def __init__(self, replay: LogReplay) -> None:
+        self.replay = replay
+        self.received = 0
+        """Number of entries received."""
+        self._entries: deque[LogEntry] = deque()
+        self._slices: Iterator[None] = iter(())
+
+    def receive(self, entries: Sequence[LogEntry]) -> None:
+        """Queue *entries*, which follow the ones received."""
+        self.received += len(entries)
+        if not self._entries:
+            self._slices = itertools.chain(self._slices, self.replay.play_in_slices(self._take_entries()))
+        self._entries.extend(entries)
+
+    def play_turn(self) -> bool:
+        """Play for at most one turn; return True if all entries are played."""
+        begun_s = time.thread_time()
+        return not any(time.thread_time() - begun_s > TURN_S for _ in self._slices)
+
+    def _take_entries(self) -> Iterator[LogEntry]:
+        while self._entries:
+            yield self._entries.popleft()
 
 
 def _begin(text: str, name: str, seed: int, mode: str) -> None:
@@ -59,44 +95,60 @@ def _begin(text: str, name: str, seed: int, mode: str) -> None:
     _unplayed = LogReplay(parse_scenario(text, name), seed, mode)
 
 
-def _replay_seats(logs: Mapping[int, Sequence[LogEntry]]) -> dict[int, LogVerdict]:
-    """Replay new actions in a worker and return the verdicts."""
+def _replay_seats(
+    logs: Mapping[int, Sequence[LogEntry]], unfinished: Collection[int]
+) -> dict[int, LogVerdict | None]:
+    """Replay new actions and *unfinished* seats for a turn each, in a worker; return the verdicts."""
     global _busy
     _show_progress()
     _busy = True
     try:
-        return {seat: run.verdict() for seat, acts in logs.items() if (run := _replay_seat(seat, acts))}
+        for seat, entries in logs.items():
+            _receive(seat, entries)
+        runs = {seat: _runs[seat] for seat in (*logs, *unfinished) if seat in _runs}
+        return {seat: run.replay.verdict() if run.play_turn() else None for seat, run in runs.items()}
     finally:
         _busy = False
 
 
-def _replay_seat(seat: int, acts: Sequence[LogEntry]) -> LogReplay | None:
-    """Replay a seat; return None if earlier actions are missing."""
+def _receive(seat: int, entries: Sequence[LogEntry]) -> None:
+    """Give a seat's run its new entries. Forget the run if earlier entries are missing."""
     assert _unplayed is not None, "a worker begins with it"
-    if not acts or acts[0].number == 1:
-        _runs[seat] = _unplayed.fork()
+    if not entries or entries[0].number == 1:
+        _runs[seat] = QueuedReplay(_unplayed.fork())
     run = _runs.get(seat)
-    if run is None or [act.number for act in acts] != list(range(run.acts + 1, run.acts + 1 + len(acts))):
-        return None
-    run.play(acts)
-    return run
+    if run is None:
+        return
+    expected = range(run.received + 1, run.received + 1 + len(entries))
+    if [entry.number for entry in entries] == list(expected):
+        run.receive(entries)
+    else:
+        del _runs[seat]
 
 
 def _reachable(seat: int) -> tuple[float, float] | None:
     """Return a seat's position in seconds and its reachable points, computed in a worker; None if unknown."""
     from app.files import certificates
-    from engine.drill.par.regret import compute_value
+    from engine.drill.par.regret import search_value
     from engine.drill.par.search_drill import SearchDrill
 
     global _busy
     run = _runs.get(seat)
-    if run is None or not isinstance(run.drill, SearchDrill) or not run.drill.scenario.scored:
+    drill = run.replay.drill if run else None
+    if not isinstance(drill, SearchDrill) or not drill.scenario.scored or seat in _unevaluable:
         return None
-    plans = certificates.plans(run.drill)[:1]  # a class has many runs to judge, so one plan must do
+    plans = certificates.plans(drill)[:1]  # a class has many runs to judge, so one plan must do
     _show_progress()
     _busy = True
+    begun_s = time.thread_time()
+    search = search_value(drill, plans)
     try:
-        return run.drill.world.t_s, compute_value(run.drill, plans)
+        while time.thread_time() - begun_s < EVALUATION_S:
+            next(search)
+        _unevaluable.add(seat)
+        return None
+    except StopIteration as end:
+        return drill.world.t_s, end.value
     except Exception:  # an error in one seat: the board shows nothing for it
         logging.getLogger(__name__).exception("seat %d cannot be weighed", seat)
         return None
@@ -132,10 +184,13 @@ class Workers:
         """Return the number of the worker that has the *seat*."""
         return seat % self.count
 
-    async def replay(self, worker: int, logs: Mapping[int, Sequence[LogEntry]]) -> dict[int, LogVerdict]:
-        """Replay further entries of a worker's seats and return the verdicts.
+    async def replay(
+        self, worker: int, logs: Mapping[int, Sequence[LogEntry]], unfinished: Collection[int] = ()
+    ) -> dict[int, LogVerdict | None] | None:
+        """Replay further entries of a worker's seats for a turn each and return the verdicts.
 
-        Seats for which the worker needs the complete log are missing.
+        A seat whose run needs another turn has no verdict; pass it in *unfinished* of the next call. Seats for
+        which the worker needs the complete log are missing. Return None if the worker has ended.
         """
         pool = self._pools.get(worker)
         if pool is None:
@@ -143,10 +198,10 @@ class Workers:
                 1, multiprocessing.get_context("spawn"), _begin, self._assignment
             )
         try:
-            return await asyncio.get_running_loop().run_in_executor(pool, _replay_seats, logs)
+            return await asyncio.get_running_loop().run_in_executor(pool, _replay_seats, logs, unfinished)
         except BrokenProcessPool:  # the worker was killed
             del self._pools[worker]
-            return {}
+            return None
 
     async def reachable(self, worker: int, seat: int) -> tuple[tuple[float, float] | None, bool]:
         """Return the position of a seat's run in its worker, and whether the worker has ended.

@@ -81,11 +81,17 @@ class GuardedPlayer:
 
     def advance_to(self, tick: Tick) -> None:
         """Advance to *tick*, or to the end of the drill. Raises UnplayableError."""
+        for _ in self.advance_in_slices(tick):
+            pass
+
+    def advance_in_slices(self, tick: Tick) -> Iterator[None]:
+        """Advance to *tick*, or to the end of the drill. Yields after each slice. Raises UnplayableError."""
         if tick > self._budget.tick_max:
             raise UnplayableError(tr("the run exceeds the limit for simulated time"))
         with self._metered():
             for _ in advance_in_slices(self.drill, tick):
                 self._check()
+                yield
                 self._begin()
 
     def apply(self, line: str) -> None:

@@ -8,15 +8,15 @@ import json
 import os
 import threading
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from app import cli
-from app.classroom import class_files, debrief, seat_log
-from app.classroom.acts import LogEntry
+from app.classroom import class_files, debrief, seat_log, workers
+from app.classroom.acts import TICK_MAX, LogEntry
 from app.classroom.class_files import LogCheck, check_file
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.models import Seat
@@ -119,20 +119,25 @@ def test_a_run_that_takes_too_much_work_is_stopped(scenario: Scenario) -> None:
 # --- verifier of a class
 
 
-def judge_logs(logs: dict[int, list[LogEntry]], end: int | None = None) -> dict[int, LogVerdict]:
-    """Return the verdicts of a judge with one worker; *end*: the seat whose run terminates the worker."""
+def judge_logs(
+    logs: dict[int, list[LogEntry]], end: int | None = None, count: int | None = None
+) -> dict[int, LogVerdict]:
+    """Return the verdicts of a judge with one worker, or the first *count* of them.
+
+    *end*: the seat whose run terminates the worker.
+    """
 
     async def judge_all() -> dict[int, LogVerdict]:
         verdicts: dict[int, LogVerdict] = {}
-        timed_out = asyncio.Event()
+        all_judged = asyncio.Event()
 
         async def log_of(number: int) -> list[LogEntry]:
             return logs[number]
 
         async def take(number: int, verdict: LogVerdict) -> None:
             verdicts[number] = verdict
-            if len(verdicts) == len(logs):
-                timed_out.set()
+            if len(verdicts) == (count or len(logs)):
+                all_judged.set()
             if verdict["parted"]:
                 raise ValueError("a finding that nobody takes")
 
@@ -143,7 +148,7 @@ def judge_logs(logs: dict[int, list[LogEntry]], end: int | None = None) -> dict[
             judge.add(number, acts)
         task = asyncio.create_task(judge.run(0))
         try:
-            await asyncio.wait_for(timed_out.wait(), 120)
+            await asyncio.wait_for(all_judged.wait(), 120)
             return verdicts
         finally:
             task.cancel()
@@ -158,9 +163,16 @@ def judge_logs(logs: dict[int, list[LogEntry]], end: int | None = None) -> dict[
             original_replay = Workers.replay
 
             async def continue_replay(
-                workers: Workers, number: int, logs_of_seat: Mapping[int, Sequence[LogEntry]]
-            ) -> dict[int, LogVerdict]:
-                return {} if end in logs_of_seat else await original_replay(workers, number, logs_of_seat)
+                pool: Workers,
+                number: int,
+                logs_of_seat: Mapping[int, Sequence[LogEntry]],
+                unfinished: Collection[int] = (),
+            ) -> dict[int, LogVerdict | None] | None:
+                return (
+                    None
+                    if end in logs_of_seat
+                    else await original_replay(pool, number, logs_of_seat, unfinished)
+                )
 
             patch.setattr(Workers, "replay", continue_replay)
         return asyncio.run(judge_all())
@@ -172,6 +184,30 @@ def test_one_seat_never_ends_the_judging_of_the_others(monkeypatch: pytest.Monke
     verdicts = judge_logs({1: [LogEntry(1, 100, " ", "", 0)], 2: entries, 3: []})
     assert verdicts[1]["parted"]
     assert (verdicts[2]["parted"], verdicts[2]["acts"], verdicts[3]["acts"]) == ("", 1, 0)
+
+
+def test_an_endless_batch_delays_no_other_seat() -> None:
+    """The endless batch runs for eight simulated hours, in turns; the other run, queued behind it, is judged first."""
+    endless = [LogEntry(1, 100, "sql SERVER_A WHILE 1=1 PRINT 1", "", 0), LogEntry(2, TICK_MAX, "", "", 0)]
+    verdicts = judge_logs({1: endless, 2: [LogEntry(1, 500, "power-off SERVER_B", "", 0)]}, count=1)
+    assert (list(verdicts), verdicts[2]["acts"]) == ([2], 1)
+
+
+def test_a_long_run_is_judged_in_turns_like_a_short_one(
+    scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "TURN_S", 0.0)
+    first = [LogEntry(1, 500, "power-off SERVER_B", "", 0), LogEntry(2, 60_000, "", "", 0)]
+    second = [LogEntry(3, 60_500, "power-on SERVER_B", "", 0), LogEntry(4, 90_000, "", "", 0)]
+    run = workers.QueuedReplay(LogReplay(scenario, 1, "lab"))
+    run.receive(first)
+    turns = 0
+    while not run.play_turn():
+        turns += 1
+        if turns == 3:
+            run.receive(second)
+    assert turns > 5
+    assert run.replay.verdict() == verdict(scenario, 1, "lab", [*first, *second])
 
 
 def test_a_seat_that_ends_its_worker_is_abandoned_alone(monkeypatch: pytest.MonkeyPatch) -> None:

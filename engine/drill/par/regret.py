@@ -149,11 +149,14 @@ def find_retry_start(best: Best) -> tuple[Tick, Tick]:
 
 def compute_value(run: SearchDrill, plans: Sequence[Sequence[Input]] = ()) -> float:
     """Return V at the state of *run* from the known continuations. The run is not changed."""
-    return run_to_completion(
-        continuations.find_best_rollout(
-            BaselineRun(run), run, continuations.list_continuations(run, plans), TOTAL_MAX
-        )
-    ).score
+    return run_to_completion(search_value(run, plans))
+
+
+def search_value(run: SearchDrill, plans: Sequence[Sequence[Input]] = ()) -> Slices[float]:
+    """Return V as `compute_value` does. Runs in slices."""
+    known = continuations.list_continuations(run, plans)
+    rollout = yield from continuations.find_best_rollout(BaselineRun(run), run, known, TOTAL_MAX)
+    return rollout.score
 
 
 def compute_accuracy(regret: float) -> float:
