@@ -27,6 +27,8 @@ ROOT = Path(__file__).parents[1]
 OPEN_S = 120.0
 """Time limit for the start of a host; a new installation compiles the flow model first, possibly several at a time."""
 WAIT_S = 60.0
+CLOSE_S = 0.2
+"""Wait for the host's answer to a close: a connection that has not read its messages never sees the answer."""
 T = TypeVar("T")
 
 
@@ -156,6 +158,7 @@ async def _connect(invited: Invitation) -> ClientConnection:
         proxy=None,
         compression=None,
         open_timeout=OPEN_S,
+        close_timeout=CLOSE_S,
     )
 
 

@@ -130,8 +130,9 @@ def serve_in_thread(database: Path) -> Iterator[str]:
         finally:
             os.close(writing)
             serving.join(WAIT_S)
-            for left in set(threading.enumerate()) - before:  # those of the workers
-                left.join(WAIT_S)
+            for thread in set(threading.enumerate()) - before:
+                if not thread.daemon:  # threads of the host's workers
+                    thread.join(WAIT_S)
             record.close()
 
 

@@ -30,6 +30,10 @@ from tests.cases import sample_cases
 from tests.open_window import OpenWindow
 
 FRAMES_MAX = 20_000
+STAGE_FRAMES = 5
+"""Frames from one painting to the next on the stage."""
+UNSEEN_FRAMES = 100
+"""Frames from one painting to the next before the failover."""
 
 
 @pytest.fixture
@@ -51,16 +55,16 @@ def begin(window: OpenWindow, name: str, mode: str) -> None:
 def wait_for(window: OpenWindow, state: str) -> list[str]:
     """Let frames pass until the stage is in *state*; return the headings that were shown."""
     headings: list[str] = []
-    for number in range(2 * FRAMES_MAX):
-        view = window.failover_moment.stage.view
-        if view is not None and window.failover_moment.state and view.heading not in headings:
+    failover_moment, session = window.failover_moment, window.session
+    for number in range(FRAMES_MAX):
+        view = failover_moment.stage.view
+        if view is not None and failover_moment.state and view.heading not in headings:
             headings.append(view.heading)
-        if window.failover_moment.state == state:
+        if failover_moment.state == state:
             return headings
-        if number % 2:
+        if number % (STAGE_FRAMES if failover_moment.state else UNSEEN_FRAMES) == 0:
             QApplication.processEvents()
-        else:
-            window.session.on_frame(50.0)
+        session.on_frame(50.0)
     raise AssertionError(f"the stage did not reach {state!r}")
 
 
