@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtGui import QAction
@@ -87,6 +88,7 @@ def build_window(
     return window
 
 
+@cache
 def _parts() -> dict[str, type[Any]]:
     from app.main_window.announcements import Announcer
     from app.main_window.appearance import Appearance

@@ -39,9 +39,10 @@ from app.words import language
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import Scenario, load_scenario, select_variant
-from engine.drill.par.regret import compute_value
+from engine.drill.par.regret import search_value
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.modes import DrillMode
+from engine.generators import run_to_completion
 from tests.open_window import OpenWindow, build_window
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -293,7 +294,10 @@ def _seat(scenario: Scenario, number: int, name: str) -> SeatState:
     acts = sorted([CLASS[name], *((at_s, "") for at_s in range(10, CLASS_S + 1, 10))])
     for place, (at_s, line) in enumerate(acts, start=1):
         run.play([LogEntry(place, at_s * TICKS_PER_S, line, "", 0)])
-        seat.weigh(at_s, compute_value(cast(SearchDrill, run.drill), certificates.plans(run.drill)[:1]))
+        seat.weigh(
+            at_s,
+            run_to_completion(search_value(cast(SearchDrill, run.drill), certificates.plans(run.drill)[:1])),
+        )
     seat.verdict, seat.away = run.verdict(), name != "Finn"
     seat.hand = "Was that the right server?" if number in HANDS else None
     return seat

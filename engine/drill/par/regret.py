@@ -39,7 +39,6 @@ from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.time.cooperative_tasks import Slices, advance_in_slices
-from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
 from engine.model import Tick, ticks
 
@@ -147,13 +146,8 @@ def find_retry_start(best: Best) -> tuple[Tick, Tick]:
     return min(best.tick + 1, counterfactual.find_retry_tick(due_tick, first, own_plan)), due_tick
 
 
-def compute_value(run: SearchDrill, plans: Sequence[Sequence[Input]] = ()) -> float:
-    """Return V at the state of *run* from the known continuations. The run is not changed."""
-    return run_to_completion(search_value(run, plans))
-
-
 def search_value(run: SearchDrill, plans: Sequence[Sequence[Input]] = ()) -> Slices[float]:
-    """Return V as `compute_value` does. Runs in slices."""
+    """Return V at the state of *run* from the known continuations. The run is not changed. Runs in slices."""
     known = continuations.list_continuations(run, plans)
     rollout = yield from continuations.find_best_rollout(BaselineRun(run), run, known, TOTAL_MAX)
     return rollout.score

@@ -30,10 +30,11 @@ from app.classroom.service import ClassMismatchError, find_or_begin_class
 from app.classroom.verdict import LogReplay, verdict
 from app.files import certificates, scenario_files
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.par.regret import compute_value
+from engine.drill.par.regret import search_value
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_reference
+from engine.generators import run_to_completion
 from tests.class_process import new_class
 from tests.forked import of_forks
 from tests.shipped_scenarios import load_shipped_scenario
@@ -323,7 +324,7 @@ def test_repeated_entries_and_gaps_are_judged_once(
     known_plans = certificates.plans(run.drill)[:1]
     assert asyncio.run(judge_portions()) == (
         verdict(scenario, scenario.seed, "practice", acts),
-        (run.drill.world.t_s, compute_value(cast("SearchDrill", run.drill), known_plans)),
+        (run.drill.world.t_s, run_to_completion(search_value(cast("SearchDrill", run.drill), known_plans))),
     )
 
 
