@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app import settings
 from app.files import scenario_files, summaries
+from app.main_window import debrief_page
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
 from app.view_models.offers import ActionTarget
@@ -174,6 +175,12 @@ def _no_style_sheet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
     """
     if "style_sheet" not in request.fixturenames:
         monkeypatch.setattr(theme, "style_sheet", lambda *_: "")
+
+
+@pytest.fixture(autouse=True)
+def _short_analysis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shorten the search for better plans, which takes most of an analysis; the engine's tests run it whole."""
+    monkeypatch.setattr(debrief_page, "EXTRA_PLANS", 3)
 
 
 @pytest.fixture

@@ -30,7 +30,6 @@ from app.words import formatting
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.counterfactual import LOOK_S
 from engine.drill.par.account import Account, BoundGap, RunSegment
-from engine.drill.par.regret import EXTRA_PLANS
 from engine.drill.running.drill import Drill, replay
 from engine.drill.running.solution import play_solution
 from engine.drill.time.cooperative_tasks import Slices
@@ -679,7 +678,7 @@ def test_a_longer_search_tries_ten_times_as_many_plans(hands: Hands, monkeypatch
     window, requests = hands.window, list[tuple[int, int]]()
 
     def account(
-        drill: Drill, plans: Sequence[object], node_limit: int = EXTRA_PLANS, **_: object
+        drill: Drill, plans: Sequence[object], node_limit: int = debrief_page.EXTRA_PLANS, **_: object
     ) -> Slices[Account]:
         requests.append((len(plans), node_limit))
         yield 0.0
@@ -695,9 +694,9 @@ def test_a_longer_search_tries_ten_times_as_many_plans(hands: Hands, monkeypatch
         hands.analyze()
     (first_runs, _), *_ = requests
     assert requests == [
-        (first_runs, EXTRA_PLANS),
-        (first_runs + 1, 10 * EXTRA_PLANS),
-        (first_runs + 1, 100 * EXTRA_PLANS),
+        (first_runs, debrief_page.EXTRA_PLANS),
+        (first_runs + 1, 10 * debrief_page.EXTRA_PLANS),
+        (first_runs + 1, 100 * debrief_page.EXTRA_PLANS),
     ]
 
 
