@@ -29,6 +29,8 @@ FRAME_MS = 200.0
 """Wall time of a frame. Shorter frames would only make tests slower."""
 LOOK_S = 0.001
 """Seconds by which the host's clock advances at each reading, so that frames do equal work on any machine."""
+EXTRA_PLANS = 3
+"""Number of plans that an analysis searches in these tests."""
 WAITED_FOR_S = 3600.0
 """Time limit of a replay; the replay is ready when a test requests it."""
 
@@ -180,7 +182,7 @@ def _no_style_sheet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
 @pytest.fixture(autouse=True)
 def _short_analysis(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the search for better plans, which takes most of an analysis; the engine's tests run it whole."""
-    monkeypatch.setattr(debrief_page, "EXTRA_PLANS", 3)
+    monkeypatch.setattr(debrief_page, "EXTRA_PLANS", EXTRA_PLANS)
 
 
 @pytest.fixture

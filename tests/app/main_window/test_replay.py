@@ -35,7 +35,7 @@ from engine.drill.running.solution import play_solution
 from engine.drill.time.cooperative_tasks import Slices
 from engine.verbs.lines import parse_line
 from tests import painted
-from tests.app.main_window.conftest import Hands, show_window
+from tests.app.main_window.conftest import EXTRA_PLANS, Hands, show_window
 from tests.assertions import require
 from tests.open_window import OpenWindow
 from tests.shipped_scenarios import load_shipped_scenario
@@ -678,7 +678,7 @@ def test_a_longer_search_tries_ten_times_as_many_plans(hands: Hands, monkeypatch
     window, requests = hands.window, list[tuple[int, int]]()
 
     def account(
-        drill: Drill, plans: Sequence[object], node_limit: int = debrief_page.EXTRA_PLANS, **_: object
+        drill: Drill, plans: Sequence[object], node_limit: int = EXTRA_PLANS, **_: object
     ) -> Slices[Account]:
         requests.append((len(plans), node_limit))
         yield 0.0
@@ -694,9 +694,9 @@ def test_a_longer_search_tries_ten_times_as_many_plans(hands: Hands, monkeypatch
         hands.analyze()
     (first_runs, _), *_ = requests
     assert requests == [
-        (first_runs, debrief_page.EXTRA_PLANS),
-        (first_runs + 1, 10 * debrief_page.EXTRA_PLANS),
-        (first_runs + 1, 100 * debrief_page.EXTRA_PLANS),
+        (first_runs, EXTRA_PLANS),
+        (first_runs + 1, 10 * EXTRA_PLANS),
+        (first_runs + 1, 100 * EXTRA_PLANS),
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import platform
 import random
 import shutil
@@ -19,6 +20,7 @@ from engine.flow.advance import arrays
 from engine.flow.compiled import ENTRIES, loader
 from engine.flow.compiled.library import LibraryError, fingerprint, library_name
 from engine.flow.compiled.translate import TranslationError, translate
+from tests.cases import sample_cases
 from tests.engine.flow.pairs import W1, W2, setup
 from tests.kernel_libraries import TARGETS
 
@@ -106,8 +108,7 @@ def test_the_library_in_use_matches_plain_python_bit_for_bit() -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize("build", BUILDS, ids=" ".join)
-@pytest.mark.parametrize("wide", [True, False])
+@pytest.mark.parametrize(("build", "wide"), sample_cases(3, itertools.product(BUILDS, [True, False])))
 def test_every_compiler_matches_plain_python_bit_for_bit(
     build: tuple[str, str], wide: bool, built: Callable[..., Path]
 ) -> None:
@@ -186,6 +187,7 @@ def without_libraries(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def test_a_compiler_builds_the_library_if_none_fits(without_libraries: Path) -> None:
     loaded = loader.load(ENTRIES)
     assert (loaded.origin, loaded.reason) == ("compiled here", "")
+    assert_same_bits(loaded.functions)
     assert len(list(without_libraries.iterdir())) == 1
     reloaded = loader.load(ENTRIES)
     assert reloaded.origin == "compiled here"
