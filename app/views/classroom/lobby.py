@@ -178,7 +178,7 @@ class ProjectorView(QWidget):
         self.clock.setFont(theme.resize_font(self.clock.font(), CLOCK_POINTS, bold=True))
         self.title.setFont(theme.resize_font(self.title.font(), ROOM_POINTS, bold=True))
         self.code.setFont(theme.fixed_font(SHEET_POINTS))
-        self.address.setFont(theme.fixed_font(ROOM_POINTS * 0.7))
+        self.address.setFont(theme.fixed_font(ROOM_POINTS))
         for label in (self.how, self.state):
             label.setFont(theme.resize_font(label.font(), ROOM_POINTS))
         for label in (self.title, self.how, self.code, self.address, self.state, self.clock):
@@ -189,7 +189,6 @@ class ProjectorView(QWidget):
         self.tiles = TableView(TableModel(RESULTS), tr("Progress"))
         self.tiles.setFont(theme.resize_font(self.tiles.font(), ROOM_POINTS))
         header = self.tiles.horizontalHeader()
-        header.setFont(theme.resize_font(header.font(), ROOM_POINTS * 0.7))
         header.setStretchLastSection(False)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.tiles.setSelectionMode(TableView.SelectionMode.NoSelection)
@@ -201,6 +200,7 @@ class ProjectorView(QWidget):
         column.addWidget(self.qr, 2)
         column.addWidget(self.state)
         column.addWidget(self.tiles, 3)
+        header.setFont(theme.resize_font(self.font(), ROOM_POINTS))  # a new parent restores the font
         show_plain_text(self)  # names of seats
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 110, self.fontMetrics().height() * 38)
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHeaderView
 
 from app.classroom.messages.replies import DashboardUpdate, LogVerdict, Tile
@@ -20,6 +21,7 @@ from app.words.localization import describe_input
 from engine.drill.judging.report import program_version
 from engine.drill.judging.score import TOTAL_MAX
 from engine.drill.judging.shapes import BLUNDER
+from engine.overrides import override
 
 TOLD_LINES: Final = 12
 """Number of last lines shown in the tooltip of a curve."""
@@ -267,7 +269,9 @@ COLUMNS: Final = (
         tip=lambda tile: find_state(tile).detail,
         sample="SERVER_A is the mirror, synchronized",
     ),
-    TableColumn(title=mark("Score"), text=format_points, tip=_format_reachable, sample="100 von 100 möglich"),
+    TableColumn(
+        title=mark("Score"), text=format_points, tip=_format_reachable, sample=mark("100 of 100 possible")
+    ),
     TableColumn(title=mark("Goals"), text=_goals),
     TableColumn(title=mark("Last command"), text=_last_input, detail=_last_input_time, tip=_last_input),
 )
@@ -290,6 +294,12 @@ ORDERS: Final[dict[str, Callable[[Tile], SortKey]]] = {
 """Name of a sort order for seats -> sort key. Seats with equal keys are sorted by number."""
 
 
+SHRUNK_COLUMNS: Final = (1, 2)
+"""Name and state, which give way to scores and goals in a narrow table; their tooltips have the full text."""
+SHRUNK_SHARE: Final = 0.4
+"""Minimum share of their usual width."""
+
+
 class RosterTable(TableView):
     """Table of the seats. The selected seat stays selected, and no row moves under the pointer."""
 
@@ -306,6 +316,27 @@ class RosterTable(TableView):
             if column.text is format_points:
                 curve = Sparkline(self, lambda tile: tile.worth, TOTAL_MAX)
                 self.setItemDelegateForColumn(index, curve)
+
+    @override
+    def _fit(self) -> None:
+        super()._fit()
+        self._fit_width()
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit()
+
+    def _fit_width(self) -> None:
+        """Shrink names and states until all columns fit."""
+        widths = [self.columnWidth(column) for column in range(len(COLUMNS) - 1)]
+        last_width = self.horizontalHeader().sectionSizeHint(len(COLUMNS) - 1)
+        excess = sum(widths) + last_width - self.viewport().width()
+        usual_width = sum(widths[column] for column in SHRUNK_COLUMNS)
+        share = max(SHRUNK_SHARE, min(1.0, 1.0 - excess / usual_width))
+        for column in SHRUNK_COLUMNS:
+            self.setColumnWidth(column, int(widths[column] * share))
 
     @property
     def selected_seat(self) -> int | None:

@@ -17,6 +17,7 @@ from app.classroom.messages.replies import ClassMark, DashboardUpdate, Tile
 from app.classroom.room_check import RoomFinding
 from app.classroom.verdict import verdict
 from app.views.classroom import ClassBoard, JumpTarget, ReplayPage
+from app.views.classroom.lobby import ProjectorView
 from app.views.help import PAGES
 from app.widgets import theme
 from app.words import language
@@ -85,6 +86,36 @@ def test_the_board_fits_a_small_screen_at_any_text_size(qtbot: QtBot, qapp: QApp
     finally:
         qapp.setFont(before)
         language.use(language.ENGLISH)
+
+
+def test_the_roster_shows_scores_and_goals_without_scrolling(qtbot: QtBot, qapp: QApplication) -> None:
+    before = qapp.font()
+    language.use("de")
+    try:
+        qapp.setFont(theme.resize_font(before, 1.5))
+        board = ClassBoard()
+        qtbot.addWidget(board)
+        board.resize(1366, 740)
+        board.show()
+        board.show_board(board_of(tile(1, "Ann", reachable=100.0)))
+        assert board.tiles.horizontalScrollBar().maximum() == 0
+        text = cells(board, 0)[SCORE].replace("0 ", "100 ", 1)
+        assert board.tiles.columnWidth(SCORE) > board.tiles.fontMetrics().horizontalAdvance(text)
+    finally:
+        qapp.setFont(before)
+        language.use(language.ENGLISH)
+
+
+def test_the_headings_on_the_projector_are_as_large_as_the_rows(qtbot: QtBot, qapp: QApplication) -> None:
+    """A style sheet restores fonts that are set before a widget gets its parent."""
+    qapp.setStyleSheet("QHeaderView { background: white; }")
+    try:
+        projector = ProjectorView()
+        qtbot.addWidget(projector)
+        projector.show()
+        assert projector.tiles.horizontalHeader().font().pointSizeF() == projector.tiles.font().pointSizeF()
+    finally:
+        qapp.setStyleSheet("")
 
 
 def cells(board: ClassBoard, row: int) -> list[str]:
