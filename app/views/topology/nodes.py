@@ -226,7 +226,7 @@ class ServerNode(NodeItem[ServerFace]):
         y = box.top() + style.unit * 2.1
         lines = [*face.listeners, *(StatusSign(trouble, "warn", "warning") for trouble in face.troubles)]
         for sign in [*([StatusSign(face.place, "idle", "dot")] if face.place else []), *lines]:
-            draw_sign(painter, sign, QPointF(left, _base(style, y + style.unit * 0.55)), style)
+            _draw_line(painter, sign, left, right, y + style.unit * 0.55, style)
             y += style.unit * 1.3
         if self.small:
             self._draw_duties(painter, left, right, y)
@@ -368,6 +368,14 @@ def _draw_signs(
             x += draw_sign(painter, sign, QPointF(x, base), style, quiet=True) + unit * 0.6
 
 
+def _draw_line(
+    painter: QPainter, sign: StatusSign, left_x: float, right_x: float, middle: float, style: SceneStyle
+) -> None:
+    """Draw a sign in a line of its own, compressed if it is wider than the card."""
+    with squeeze(painter, QRectF(left_x, 0.0, right_x - left_x, 0.0), sign_width(sign, style)):
+        draw_sign(painter, sign, QPointF(left_x, _base(style, middle)), style)
+
+
 def _signs_width(signs: Sequence[StatusSign], style: SceneStyle) -> float:
     return sum(sign_width(sign, style) for sign in signs) + style.unit * 0.6 * (len(signs) - 1)
 
@@ -400,7 +408,8 @@ class ClientNode(NodeItem[ClientFace]):
         name = metrics.elidedText(face.name, Qt.TextElideMode.ElideMiddle, end - left - style.unit * 0.4)
         draw_text(painter, name, QPointF(left, base), style.title, style.colors.text)
         draw_text(painter, kind_text, QPointF(end, base), style.small, style.colors.muted)
-        draw_sign(painter, face.status, QPointF(left, _base(style, box.top() + style.unit * 2.2)), style)
+        _draw_line(painter, face.status, left, right, box.top() + style.unit * 2.2, style)
         if not style.narrow:
             point = QPointF(left, _base(style, box.top() + style.unit * 3.2))
-            draw_text(painter, face.rate, point, style.small, style.colors.text)
+            with squeeze(painter, QRectF(left, 0.0, right - left, 0.0), style.width(face.rate, style.small)):
+                draw_text(painter, face.rate, point, style.small, style.colors.text)

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAccessible, QContextMenuEvent, QPainterPath, QPainterPathStroker
-from PySide6.QtWidgets import QApplication, QMenu, QToolButton
+from PySide6.QtGui import (
+    QAccessible,
+    QContextMenuEvent,
+    QImage,
+    QPainter,
+    QPainterPath,
+    QPainterPathStroker,
+)
+from PySide6.QtWidgets import QApplication, QMenu, QStyleOptionGraphicsItem, QToolButton
 from pytestqt.qtbot import QtBot
 
+from app.view_models.faces import StatusSign
 from app.view_models.offers import ActionTarget
 from app.views.topology import Topology
 from app.views.topology.canvas import READABLE_ZOOM
@@ -209,6 +217,23 @@ def test_everything_fits_while_a_note_is_written(qtbot: QtBot, view: Topology) -
     note.write()
     note.setPlainText("\n".join("line" for _ in range(80)))
     assert is_all_visible(view)
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [("APP", {"status": StatusSign(LONG, "ok", "dot"), "rate": LONG}), (W, {"troubles": (LONG,)})],
+)
+def test_a_long_line_stays_inside_its_card(view: Topology, name: str, fields: dict[str, Any]) -> None:
+    node = scene_of(view).nodes[name]
+    node.show_face(replace(node.face, **fields))
+    image = QImage(1_000, 400, QImage.Format.Format_ARGB32_Premultiplied)
+    image.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(image)
+    painter.translate(200.0, 200.0)
+    node.paint(painter, QStyleOptionGraphicsItem())
+    painter.end()
+    beyond = image.copy(int(205.0 + node.card().right()), 0, 200, 400)
+    assert all(beyond.pixel(x, y) == 0 for x in range(0, 200, 3) for y in range(400))
 
 
 def test_keys_zoom_and_fit(qtbot: QtBot, view: Topology) -> None:
