@@ -21,7 +21,7 @@ def run_checks(
     monkeypatch.setattr(diagnostics, "COMMAND", ["-c", code])
     window.actions_by_name["help.check"].trigger()
     assert window.diagnostics.page is not None
-    qtbot.waitUntil(lambda: not window.diagnostics.busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not window.diagnostics.busy)
     window.diagnostics.page.close()
     return {line.name: line.well for line in window.diagnostics.page.lines.table.rows}
 

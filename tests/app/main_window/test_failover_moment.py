@@ -103,7 +103,7 @@ def test_a_failover_is_watched_stepped_and_replayed_by_keyboard(
     assert stage.view.heading.startswith("Redo")
     press(qtbot, Qt.Key.Key_R)
     assert stage.view.heading.startswith("Detection")
-    qtbot.waitUntil(lambda: stage.view.since != "0.00", timeout=5_000)
+    qtbot.waitUntil(lambda: stage.view.since != "0.00")
     inputs = list(window.session.live.journal)
     press(qtbot, Qt.Key.Key_Escape)
     QApplication.processEvents()
@@ -225,7 +225,7 @@ def test_the_film_is_written(
         qtbot.waitUntil(file.exists, timeout=60_000)
         data = file.read_bytes()
         assert data.startswith(b"GIF89a") if kind == "GIF" else len(data) % frame == 0 < len(data)
-        qtbot.waitUntil(staged_window.failover_moment.stage.buttons["export"].isEnabled, timeout=5_000)
+        qtbot.waitUntil(staged_window.failover_moment.stage.buttons["export"].isEnabled)
 
 
 def test_a_film_that_cannot_be_written_is_refused_at_once(

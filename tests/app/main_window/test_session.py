@@ -22,7 +22,7 @@ def lab() -> Scenario:
 def test_frames_run_only_while_work_is_pending(qtbot: QtBot, lab: Scenario) -> None:
     session = HostSession()
     session.open(Drill(lab), NoRecorder())
-    with qtbot.waitSignal(session.world_changed, timeout=30_000):
+    with qtbot.waitSignal(session.world_changed):
         session.play()
     session.pause()
     assert session.drill is not None
@@ -36,7 +36,7 @@ def test_a_request_of_another_thread_is_handled_during_a_pause(qtbot: QtBot, lab
     session.open(Drill(lab), NoRecorder())
     posted: list[Request] = []
     asking = threading.Thread(target=lambda: posted.append(session.host.inbox.post("power-off SERVER_A")))
-    with qtbot.waitSignal(session.happened, timeout=30_000):
+    with qtbot.waitSignal(session.happened):
         asking.start()
     asking.join()
     item = posted[0].answer.result(timeout=0).item

@@ -234,7 +234,7 @@ def test_lobby_names_vacant_roles_until_somebody_starts(qtbot: QtBot) -> None:
     with qtbot.waitExposed(desk):
         desk.show()
     desk.activateWindow()
-    with qtbot.waitSignal(desk.help_wanted, timeout=5_000):
+    with qtbot.waitSignal(desk.help_wanted):
         qtbot.keyClick(desk.panel.line, Qt.Key.Key_F1)
 
 

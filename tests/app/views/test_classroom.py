@@ -459,7 +459,7 @@ def test_station_opens_its_help_page(board: ClassBoard, qtbot: QtBot) -> None:
     board.show()
     board.activateWindow()
     qtbot.waitUntil(board.isActiveWindow)
-    with qtbot.waitSignal(board.help_wanted, timeout=5_000):
+    with qtbot.waitSignal(board.help_wanted):
         qtbot.keyClick(board, Qt.Key.Key_F1)
     assert "classes" in PAGES
 
@@ -477,7 +477,7 @@ def test_lobby_counts_ready_seats_and_starts_after_a_countdown(board: ClassBoard
     assert "Ann, Bob" in projector.state.text()
     board.lobby.start.click()
     assert "3" in board.lobby.start.text()
-    qtbot.waitUntil(lambda: lines == ["go"], timeout=10_000)
+    qtbot.waitUntil(lambda: lines == ["go"])
     board.show_board(board_of(tile(1, "Ann"), tile(2, "Bob")))
     assert not board.go.isHidden()
     assert "Ann" not in projector.state.text(), "the room sees numbers while the class runs"
@@ -594,7 +594,7 @@ def test_led_replay_shows_two_runs_at_one_time_and_sends_it_to_the_seats(
     page.show_runs([("Seat 1", build_history((1000, "power-off SERVER_A"))), ("Seat 2", build_history())])
     assert (page.t_s, lines[-1]) == (10.7, "show 1 and 2 at 10.7"), "not the whole second of the slider"
     page.slider.setValue(20)
-    qtbot.waitUntil(lambda: lines[-1] == "show 1 and 2 at 20", timeout=5000)
+    qtbot.waitUntil(lambda: lines[-1] == "show 1 and 2 at 20")
     request(lines[-1])
     page.jumps.setCurrentIndex(1)
     page.jumps.activated.emit(1)
@@ -616,7 +616,7 @@ def test_replay_plays_to_the_end_of_the_longer_run(qtbot: QtBot) -> None:
     page.show_runs([("Seat 1", build_history(end_tick=300)), ("Seat 2", build_history(end_tick=500))])
     page.speed.setCurrentIndex(3)
     page.play.click()
-    qtbot.waitUntil(lambda: not page.play.isChecked(), timeout=5000)
+    qtbot.waitUntil(lambda: not page.play.isChecked())
     assert page.t_s == 5.0
 
 

@@ -122,7 +122,7 @@ def test_head_and_content_end_at_the_same_place(picker: ScenarioPicker, qtbot: Q
         parts = (picker.top, picker.paths, picker.grid)
         return {part.mapTo(picker, part.rect().topRight()).x() for part in parts}
 
-    qtbot.waitUntil(lambda: find_ends() == {picker.width() - 25}, timeout=2_000)
+    qtbot.waitUntil(lambda: find_ends() == {picker.width() - 25})
 
 
 def test_enter_opens_the_recommended_drill(picker: ScenarioPicker, qtbot: QtBot) -> None:
