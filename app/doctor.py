@@ -36,8 +36,8 @@ class CheckResult(Struct, frozen=True):
 
 def from_line(line: str) -> CheckResult:
     """Parse a line. Raises ValueError for one that no `CheckResult` wrote."""
-    name, well, text = json.loads(line)
-    return CheckResult(from_json(name), well, from_json(text))
+    name, is_ok, text = json.loads(line)
+    return CheckResult(from_json(name), is_ok, from_json(text))
 
 
 def examine() -> Iterator[CheckResult]:
@@ -175,13 +175,13 @@ def export(target: Path) -> int:
 
 
 def _check_golden_run() -> CheckResult:
-    here, there = golden.play(), golden.load_recorded()
-    if here == there:
+    own_play, recorded = golden.play(), golden.load_recorded()
+    if own_play == recorded:
         text = say("a recorded run replays identically on this computer")
-    elif here.events == there.events:
+    elif own_play.events == recorded.events:
         text = say("a recorded run differs here in the last digits, so runs of other computers are refused")
     else:
         text = say(
             "a recorded run replays differently here, so results cannot be compared with other computers"
         )
-    return CheckResult(say("replay"), here == there, text)
+    return CheckResult(say("replay"), own_play == recorded, text)

@@ -73,12 +73,12 @@ def finish(trying: subprocess.Popen[str]) -> Probe:
     """Wait for the test and return its result, with the missing parts if Qt did not start."""
     with trying:
         try:
-            found, text = trying.communicate(timeout=TIMEOUT_S)
+            output, text = trying.communicate(timeout=TIMEOUT_S)
         except subprocess.TimeoutExpired:
             trying.kill()
             return Probe(f"Qt did not start within {TIMEOUT_S:g} s.")
     if trying.returncode == 0:
-        return Probe(None, **json.loads(found.splitlines()[-1]))
+        return Probe(None, **json.loads(output.splitlines()[-1]))
     return Probe(explain_failure(text, dict(os.environ)))
 
 

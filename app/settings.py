@@ -113,8 +113,8 @@ class WindowSettings:
         if isinstance(stored, str) and kind in (bool, float):
             stored = _read(stored, kind)
         if isinstance(stored, float) and key.bounds is not None:
-            least, most = key.bounds
-            if not least <= stored <= most:  # also rejects NaN
+            minimum, maximum = key.bounds
+            if not minimum <= stored <= maximum:  # also rejects NaN
                 return key.default
         return stored if isinstance(stored, kind) else key.default
 
@@ -196,8 +196,10 @@ _OBJECT: Final = re.compile(rb"@(?:Variant|DateTime)\(")
 
 def _unescape(line: bytes) -> bytes:
     """Unescape as QSettings does: without quotes, and with numeric characters decoded."""
-    plain = re.sub(rb"\\x([0-9a-fA-F]{2})", lambda found: bytes([int(found[1], 16)]), line)
-    return re.sub(rb"\\([0-7]{1,3})", lambda found: bytes([int(found[1], 8) & 255]), plain).replace(b'"', b"")
+    plain_line = re.sub(rb"\\x([0-9a-fA-F]{2})", lambda match: bytes([int(match[1], 16)]), line)
+    return re.sub(rb"\\([0-7]{1,3})", lambda match: bytes([int(match[1], 8) & 255]), plain_line).replace(
+        b'"', b""
+    )
 
 
 def _refuse_constant(literal: str) -> None:

@@ -175,8 +175,8 @@ def asin(x: float) -> float:
     if abs(x) == 1.0:
         return float(_PI / 2) * x
     value = Decimal(x)
-    other_side = _EXACT.sqrt(_EXACT.multiply(1 - value, 1 + value))
-    return float(_arc_tangent(_EXACT.divide(value, other_side)))
+    other_leg = _EXACT.sqrt(_EXACT.multiply(1 - value, 1 + value))
+    return float(_arc_tangent(_EXACT.divide(value, other_leg)))
 
 
 def acos(x: float) -> float:

@@ -65,7 +65,7 @@ class EventData(Struct, frozen=True, gc=False, kw_only=True):
 @cache
 def _list_fields(kind: type[EventData]) -> tuple[tuple[str, bool], ...]:
     """Return (name, whether required) of each field; `by` comes last."""
-    fields = sorted(structs.fields(kind), key=lambda each: each.name == "by")
+    fields = sorted(structs.fields(kind), key=lambda field: field.name == "by")
     return tuple((field_info.name, field_info.required) for field_info in fields)
 
 

@@ -52,14 +52,14 @@ def log(x: float) -> float | None:
     It is the logarithm of the middle of a 128th of an octave, plus a series for the inverse hyperbolic tangent.
     """
     share, exponent = math.frexp(x)
-    whole = int(share * LOG_MAX)  # all 53 bits
-    part = whole >> 45
+    whole_part = int(share * LOG_MAX)  # all 53 bits
+    part = whole_part >> 45
     middle = (2 * part + 1) << 44
-    s = ((whole - middle) << BITS) // (whole + middle)
-    square, added = s * s >> BITS, 0
+    s = ((whole_part - middle) << BITS) // (whole_part + middle)
+    square, total = s * s >> BITS, 0
     for factor in _OF_AREA_TANGENT:
-        added = (added * square >> BITS) + factor
-    return _nearest(exponent * _LN2 + _compute_middle_log(part) + (s * added >> BITS - 1))
+        total = (total * square >> BITS) + factor
+    return _nearest(exponent * _LN2 + _compute_middle_log(part) + (s * total >> BITS - 1))
 
 
 @cache
@@ -74,12 +74,12 @@ def exp(x: float) -> float | None:
     """
     number = _to_units(x)
     parts = number * _PARTS // _LN2
-    rest, added = number - parts * _LN2 // _PARTS, 0
+    remainder, total = number - parts * _LN2 // _PARTS, 0
     for factor in _OF_EXPONENTIAL:
-        added = (added * rest >> BITS) + factor
+        total = (total * remainder >> BITS) + factor
     octaves, part = divmod(parts, _PARTS)
-    found = _nearest(_power_of_two(part) * added >> BITS)
-    return None if found is None else math.ldexp(found, octaves)
+    nearest = _nearest(_power_of_two(part) * total >> BITS)
+    return None if nearest is None else math.ldexp(nearest, octaves)
 
 
 @cache
@@ -94,22 +94,22 @@ def cos(x: float) -> float | None:
     """
     number = _to_units(x)
     quarters = (number + _HALF_PI // 2) // _HALF_PI
-    rest = number - quarters * _HALF_PI
-    square, added = rest * rest >> BITS, 0
+    remainder = number - quarters * _HALF_PI
+    square, total = remainder * remainder >> BITS, 0
     for factor in _OF_SINE if quarters & 1 else _OF_COSINE:
-        added = (added * square >> BITS) + factor
+        total = (total * square >> BITS) + factor
     if quarters & 1:
-        added = added * rest >> BITS
-    return _nearest(-added if (quarters + 1) & 2 else added, ANGLE_ERROR_BOUND)
+        total = total * remainder >> BITS
+    return _nearest(-total if (quarters + 1) & 2 else total, ANGLE_ERROR_BOUND)
 
 
 def _to_units(x: float) -> int:
     share, exponent = math.frexp(x)
-    whole, places = int(share * LOG_MAX), exponent + BITS - 53
-    return whole << places if places >= 0 else whole >> -places
+    whole_part, places = int(share * LOG_MAX), exponent + BITS - 53
+    return whole_part << places if places >= 0 else whole_part >> -places
 
 
 def _nearest(number: int, error_units: int = ERROR_BOUND) -> float | None:
     """Return *number* units as a float, or None if not all numbers within *error_units* round to that float."""
-    found = (number - error_units) / _UNIT
-    return found if found == (number + error_units) / _UNIT else None
+    quotient = (number - error_units) / _UNIT
+    return quotient if quotient == (number + error_units) / _UNIT else None

@@ -25,10 +25,10 @@ class InputError(ValueError):
 
 def but_there_are(problem: LocalizableMessage, names: Iterable[str]) -> LocalizableMessage:
     """Return *problem*, which is about an unknown name, with a list of the existing *names*."""
-    known = ", ".join(names)
-    if not known:
+    known_names = ", ".join(names)
+    if not known_names:
         return say("{problem}; none is available", problem=problem)
-    return say("{problem}; available: {names}", problem=problem, names=known)
+    return say("{problem}; available: {names}", problem=problem, names=known_names)
 
 
 class Input(Struct, frozen=True):

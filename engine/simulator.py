@@ -232,13 +232,13 @@ def advance(
             world.timers[0][0] if world.timers else end_tick,
             waiting[-1].tick if waiting else end_tick,
         )
-        ran, sources, carried = streams.run(world.flow, due_tick - world.tick, samples)
+        ran, sources, stream_crossings = streams.run(world.flow, due_tick - world.tick, samples)
         world.tick += ran
         for source, crossings in sources:
             _call_crossing_handlers(world, source, int(crossings), CROSSINGS, world.sources)
-        for stream, crossings in carried:
+        for stream, crossings in stream_crossings:
             _call_crossing_handlers(world, stream, int(crossings), STREAM_CROSSINGS, world.streams)
-        if sources or carried:
+        if sources or stream_crossings:
             _propagate_changes(world)
     events, world.outbox = world.outbox, []
     return events

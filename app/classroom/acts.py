@@ -107,22 +107,22 @@ def select_new_entries(
         entries_by_number = {
             entry.number: entry for entry in read_entries(known_entries[0].number, known_entries[-1].number)
         }
-        for one in known_entries:
-            if entries_by_number.get(one.number) != one:
+        for entry in known_entries:
+            if entries_by_number.get(entry.number) != entry:
                 raise LogMismatchError(
-                    tr("input {number} is not the acknowledged one").format(number=one.number)
+                    tr("input {number} is not the acknowledged one").format(number=entry.number)
                 )
     new_entries = offered[len(known_entries) :]
-    for number, one in enumerate(new_entries, acknowledged + 1):
-        if one.number != number:
+    for number, entry in enumerate(new_entries, acknowledged + 1):
+        if entry.number != number:
             raise LogMismatchError(
                 tr("input {number} is missing; input {found} arrived instead").format(
-                    number=number, found=one.number
+                    number=number, found=entry.number
                 )
             )
-        if one.tick < last_tick and not is_rewind(one):
+        if entry.tick < last_tick and not is_rewind(entry):
             raise LogMismatchError(
                 tr("input {number} is earlier than the input before it").format(number=number)
             )
-        last_tick = one.tick
+        last_tick = entry.tick
     return new_entries

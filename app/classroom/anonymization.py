@@ -53,7 +53,7 @@ def _replace_names(text: str, names: Pairs, remark: bool) -> str:
     pattern, instead = _pattern(names, remark)
     if pattern is None:
         return text
-    return pattern.sub(lambda found: instead[found[0].casefold()], text)
+    return pattern.sub(lambda match: instead[match[0].casefold()], text)
 
 
 @cache

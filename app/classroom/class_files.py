@@ -232,10 +232,10 @@ def _read_archive(raw: bytes, file: str) -> Iterator[LogCheck]:
                 yield from _read_part(archive, members, file, folder, shared, claims)
     except InvalidSeatLogError:
         raise
-    except BAD_ARCHIVE as why:
+    except BAD_ARCHIVE as error:
         raise InvalidSeatLogError(
-            tr("{file} is not a class archive: {why}").format(file=file, why=_visible(why))
-        ) from why
+            tr("{file} is not a class archive: {why}").format(file=file, why=_visible(error))
+        ) from error
 
 
 def _read_shared_data(

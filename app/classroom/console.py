@@ -151,8 +151,8 @@ async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnectio
         try:
             socket = await dialing
             break
-        except (OSError, ValueError, TimeoutError, WebSocketException) as why:
-            problem = why
+        except (OSError, ValueError, TimeoutError, WebSocketException) as error:
+            problem = error
     else:
         raise HostUnavailableError(
             tr("Cannot reach the class host at {address}: {why}").format(
@@ -167,10 +167,10 @@ async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnectio
             )
         await socket.send(encode(Steer(the_class.secret)))
         yield socket
-    except (OSError, TimeoutError, WebSocketException) as why:
+    except (OSError, TimeoutError, WebSocketException) as error:
         raise HostUnavailableError(
-            tr("Cannot reach the class host at {address}: {why}").format(address=address, why=why)
-        ) from why
+            tr("Cannot reach the class host at {address}: {why}").format(address=address, why=error)
+        ) from error
     finally:
         await socket.close()
 

@@ -261,8 +261,8 @@ def _compute_account(drill: Drill, seconds: float) -> Account | None:
     while time.perf_counter() < deadline:
         try:
             next(slices)
-        except StopIteration as done:
-            account: Account = done.value
+        except StopIteration as stop:
+            account: Account = stop.value
             return account
     slices.close()
     return None

@@ -65,8 +65,8 @@ async def dial(addresses: Sequence[str], invitation: Invitation) -> ClientConnec
             except (OSError, TimeoutError, WebSocketException):
                 pass
     finally:
-        for one in attempts:
-            one.cancel()
+        for attempt_task in attempts:
+            attempt_task.cancel()
         for outcome in await asyncio.gather(*attempts, return_exceptions=True):
             if isinstance(outcome, ClientConnection) and outcome is not connection:
                 with suppress(OSError, WebSocketException):

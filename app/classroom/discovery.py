@@ -50,8 +50,8 @@ async def announce(fingerprint: str, listening: str, addresses: Sequence[str], p
             for address in addresses or ["127.0.0.1"]
         ]
         service = ServiceInfo(SERVICE, f"{fingerprint}.{SERVICE}", port=port, addresses=packed)
-        ways = InterfaceChoice.All if listening in EVERYWHERE else [listening]
-        async with AsyncZeroconf(interfaces=ways) as network:
+        interfaces = InterfaceChoice.All if listening in EVERYWHERE else [listening]
+        async with AsyncZeroconf(interfaces=interfaces) as network:
             await network.async_register_service(
                 service, allow_name_change=True
             )  # one class can have several hosts

@@ -66,7 +66,9 @@ class ClassDivergence(Struct, frozen=True):
 
 def find_divergences(courses: Sequence[SeatHistory]) -> list[ClassDivergence]:
     """Return all divergences, the most costly first."""
-    return sorted(_find_divergences(courses, 0, 0), key=lambda one: (-one.cost, one.tick))
+    return sorted(
+        _find_divergences(courses, 0, 0), key=lambda divergence: (-divergence.cost, divergence.tick)
+    )
 
 
 def _find_divergences(
@@ -94,7 +96,7 @@ def _find_divergences(
     if waited:
         choices.append(DivergenceChoice("", *_summarize_outcome(waited)))
     if len(choices) > 1:
-        yield ClassDivergence(first, tuple(sorted(choices, key=lambda one: (-one.mean, one.words))))
+        yield ClassDivergence(first, tuple(sorted(choices, key=lambda choice: (-choice.mean, choice.words))))
     for seat_histories in groups.values():
         yield from _find_divergences(seat_histories, depth + 1, 0)
     if groups:

@@ -151,10 +151,10 @@ class ClassHost:
         await socket.accept()
         try:
             await self._attend(socket, await self._receive_first_message(socket))
-        except RequestRefusedError as why:
-            await close(socket, why.code, str(why))
-        except (ProtocolError, LogMismatchError) as why:
-            await close(socket, REFUSED, str(why))
+        except RequestRefusedError as error:
+            await close(socket, error.code, str(error))
+        except (ProtocolError, LogMismatchError) as error:
+            await close(socket, REFUSED, str(error))
         except SQLAlchemyError as problem:
             logger.error("class record: %s", problem)
             await close(socket, LATER, tr("the record cannot be read. Try again."))
@@ -404,8 +404,8 @@ class ClassHost:
             )
         try:
             of_class, of_seats = self.pace.plan_changes(message, lines)
-        except ValueError as why:
-            raise RequestRefusedError(str(why)) from why
+        except ValueError as error:
+            raise RequestRefusedError(str(error)) from error
         if of_class:
             await self._writer.keep(self._record.change, **of_class)
             for name, value in of_class.items():
@@ -591,8 +591,8 @@ class ClassHost:
                     await send_message(socket, RequestDone(request.kind))
                     if isinstance(request, requests.StartNextPart):
                         self._follow()
-                except (RequestRefusedError, LogMismatchError) as why:
-                    await send_message(socket, RequestFailed(request.kind, str(why)))
+                except (RequestRefusedError, LogMismatchError) as error:
+                    await send_message(socket, RequestFailed(request.kind, str(error)))
         finally:
             self._board.consoles.discard(socket)
             await self._looks.end(socket)

@@ -44,7 +44,7 @@ class InstructionBook(dict[int, ClassInstruction]):
         candidates = [*self._by_seat.get(None, ()), *self._by_seat.get(seat.number, ())]
         return sorted(
             (instruction for instruction in candidates if is_recipient(instruction, seat)),
-            key=lambda one: one.number,
+            key=lambda instruction: instruction.number,
         )
 
 
@@ -131,7 +131,7 @@ def list_due(instructions: InstructionBook, seat: Respondent) -> list[Instructio
         and class_instruction.tick <= seat.tick
         and class_instruction.number not in seat.answered
     ]
-    return sorted(messages, key=lambda one: (one.tick or 0, one.number))
+    return sorted(messages, key=lambda order: (order.tick or 0, order.number))
 
 
 def create_message(instruction: ClassInstruction) -> InstructionMessage:

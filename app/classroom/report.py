@@ -180,9 +180,9 @@ def _facts(review: ClassReview) -> str:
         trn("{n} seat", "{n} seats", count).format(n=count),
         tr("{mode}, seed {seed}").format(mode=review.mode, seed=review.seed),
     ]
-    cut_off = sum(map(_is_truncated, review.seats))
-    if cut_off:
-        lines.append(trn("{n} was cut off", "{n} were cut off", cut_off).format(n=cut_off))
+    truncated_count = sum(map(_is_truncated, review.seats))
+    if truncated_count:
+        lines.append(trn("{n} was cut off", "{n} were cut off", truncated_count).format(n=truncated_count))
     scores = [score for seat in review.seats if (score := seat.verdict["score"]) is not None]
     if scores:
         lines.append(tr("median {points} points").format(points=formatting.local(f"{median(scores):.0f}")))

@@ -97,7 +97,7 @@ class SeatOrders:
         )
 
     def _take(self, messages: Iterable[InstructionMessage]) -> InstructionMessage | None:
-        first_message = min(messages, key=lambda one: (one.tick or 0, one.number), default=None)
+        first_message = min(messages, key=lambda order: (order.tick or 0, order.number), default=None)
         if first_message is not None:
             del self._pending[first_message.number]
             self.answered.add(first_message.number)

@@ -100,7 +100,9 @@ class RecordWriter:
                     _answer(acts[2], await self._write_transaction([], [acts]))
             for token_hash in joining:
                 del self._joining[token_hash]
-            for write_result in [job[2] for job in waiting] + [each[1] for each in joining.values()]:
+            for write_result in [job[2] for job in waiting] + [
+                join_entry[1] for join_entry in joining.values()
+            ]:
                 _answer(write_result, problem)
 
     async def _write_transaction(

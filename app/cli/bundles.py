@@ -202,8 +202,8 @@ def _forget(options: argparse.Namespace) -> int:
                     texts, (accepted_text.sha256 for accepted_text in accepted_texts)
                 ),
             )
-    for one in accepted_texts:
-        print(f"{one.sha256} forgotten")
+    for accepted_text in accepted_texts:
+        print(f"{accepted_text.sha256} forgotten")
     return AS_ASKED
 
 

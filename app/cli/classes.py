@@ -245,7 +245,9 @@ def _player(options: argparse.Namespace) -> Player:
         return players.inputs(inputs)
     if options.player is not None:
         return players.reference
-    return players.create_typing_player(sys.stdin, lambda why: print(why, file=sys.stderr, flush=True))
+    return players.create_typing_player(
+        sys.stdin, lambda message: print(message, file=sys.stderr, flush=True)
+    )
 
 
 def _format_report(report: SeatReport) -> list[str]:
@@ -272,8 +274,10 @@ def _verify(options: argparse.Namespace) -> int:
     if options.json is not None:
         write_json([asdict(log_check) for log_check in log_checks], options.json)
     if options.json != "-":
-        for one in log_checks:
-            print(f"{one.file}: {one.name}: {one.problem or _describe_verdict(one.verdict)}")
+        for log_check in log_checks:
+            print(
+                f"{log_check.file}: {log_check.name}: {log_check.problem or _describe_verdict(log_check.verdict)}"
+            )
     return ANSWER_IS_NO if any(log_check.problem for log_check in log_checks) else AS_ASKED
 
 
@@ -318,8 +322,8 @@ def _report(options: argparse.Namespace) -> int:
         try:
             for seat in Parallel(n_jobs=processes, return_as="generator")(jobs):
                 seats.append(seat)
-                so_far = tr("{n} of {all} seats").format(n=len(seats), all=len(logs))
-                print(f"\r{so_far}", end="", file=sys.stderr, flush=True)
+                progress_text = tr("{n} of {all} seats").format(n=len(seats), all=len(logs))
+                print(f"\r{progress_text}", end="", file=sys.stderr, flush=True)
         finally:
             print(file=sys.stderr)
             if processes > 1:

@@ -128,10 +128,10 @@ def _search_certificate(
     from engine.drill.par.certificate import CertificateBuilder
 
     work, progress = CertificateBuilder(scenario, seed, spread, earlier_certificate), TerminalProgress()
-    with stoppable() as is_stopped:
+    with stoppable() as stop:
 
         def is_time_over(share: float = 1.0) -> bool:
-            return is_stopped() or progress.passed_s >= share * seconds
+            return stop() or progress.passed_s >= share * seconds
 
         for share in work.steps():  # each search plays at least its seeds, even after the time is over
             if is_time_over(share):

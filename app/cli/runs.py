@@ -229,11 +229,11 @@ def _format_run(drill: Drill) -> list[str]:
         published = (
             f", published {format_duration(failover['published_s'])}" if "published_s" in failover else ""
         )
-        way = f"{failover['from_server']} -> {failover['to_server']}"
-        lines.append(f"{failover['kind']} failover {way} ({failover['cause']}): {took_text}{published}")
+        direction = f"{failover['from_server']} -> {failover['to_server']}"
+        lines.append(f"{failover['kind']} failover {direction} ({failover['cause']}): {took_text}{published}")
     for attempt in report["attempts"]:
-        way = f"{attempt['from_server']} -> {attempt['to_server']}"
-        lines.append(f"{attempt['kind']} failover {way} failed: {attempt['why']}")
+        direction = f"{attempt['from_server']} -> {attempt['to_server']}"
+        lines.append(f"{attempt['kind']} failover {direction} failed: {attempt['why']}")
     for batch in report["unfinished"]:
         lines.append(
             f"not finished on {batch['server']} ({batch['state']}): {batch['batch'].splitlines()[0]}"

@@ -227,8 +227,8 @@ def outcomes_of(
     from joblib import Parallel, delayed
 
     processes = workers or min(len(jobs), os.cpu_count() or 1)
-    with use_cluster(scheduler), stoppable() as is_stopped:
-        remaining_jobs = itertools.takewhile(lambda _: not is_stopped(), jobs)
+    with use_cluster(scheduler), stoppable() as stop:
+        remaining_jobs = itertools.takewhile(lambda _: not stop(), jobs)
         with unstoppable():  # processes start with the first jobs
             coming = Parallel(processes, return_as="generator")(
                 delayed(play_job)(job) for job in remaining_jobs

@@ -237,12 +237,12 @@ WAYS: Final = {
 
 
 def _failover_words(failover: FailoverReview) -> str:
-    way = tr(WAYS[failover.kind]).format(
+    direction = tr(WAYS[failover.kind]).format(
         database=failover.database, one=failover.from_server, other=failover.to_server
     )
     if failover.took_s is None:
-        return tr("{way}, not completed.").format(way=way)
-    duration_text = tr("{way} in {time}").format(way=way, time=formatting.seconds(failover.took_s))
+        return tr("{way}, not completed.").format(way=direction)
+    duration_text = tr("{way} in {time}").format(way=direction, time=formatting.seconds(failover.took_s))
     if failover.published_s is None:
         return tr("{took}. Not compared with published times: {why}.").format(
             took=duration_text, why=_unlike(failover)
@@ -390,7 +390,7 @@ def _phases(failovers: Sequence[FailoverReview]) -> str:
         return ""
     rows = []
     for failover in failovers:
-        way = f"{failover.database}: {failover.from_server} → {failover.to_server}"
+        direction = f"{failover.database}: {failover.from_server} → {failover.to_server}"
         spans = "\n".join(
             f"{localize(phase.name)} {formatting.seconds((phase.to_tick - phase.from_tick) / TICKS_PER_S)}"
             for phase in failover.phases
@@ -399,7 +399,7 @@ def _phases(failovers: Sequence[FailoverReview]) -> str:
         if failover.published_s:
             published = f"{formatting.seconds(failover.published_s, 1)} ({failover.published_ref})"
         kind = f"{formatting.failover_kind(failover.kind)}, {failover.cause}"
-        rows.append([way, kind, spans, formatting.seconds(failover.took_s), published])
+        rows.append([direction, kind, spans, formatting.seconds(failover.took_s), published])
     head = [
         tr("failover"),
         tr("kind and cause"),

@@ -103,7 +103,7 @@ def _levels() -> Iterator[str]:
 
 
 def _line(points: Iterable[tuple[Tick, float]], end_tick: Tick, color: str, width: float) -> str:
-    path = " ".join(f"{x_of(tick, end_tick):.1f},{_y(each):.1f}" for tick, each in points)
+    path = " ".join(f"{x_of(tick, end_tick):.1f},{_y(value):.1f}" for tick, value in points)
     return f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="{width:g}"/>'
 
 
@@ -134,7 +134,7 @@ def _marks(
     stops = list(enumerate(value_curve.find_stops(account), 1))
     used_xs: list[float] = []
     shown_numbers: set[int] = set()
-    for number, move in sorted(stops, key=lambda each: -each[1].regret):
+    for number, move in sorted(stops, key=lambda segment: -segment[1].regret):
         x = x_of(_middle(move), end_tick)
         if move.regret >= NOTED or all(abs(x - used_x) >= NUMBER_GAP for used_x in used_xs):
             used_xs.append(x)

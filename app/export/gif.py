@@ -99,9 +99,9 @@ def _compress(data: bytes) -> bytes:
     prefix = data[0]
     for byte in memoryview(data)[1:]:
         key = prefix << 8 | byte
-        found = table.get(key)
-        if found is not None:
-            prefix = found
+        index = table.get(key)
+        if index is not None:
+            prefix = index
             continue
         buffer |= prefix << bits
         bits += width

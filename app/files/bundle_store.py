@@ -181,7 +181,7 @@ def _label(opened_bundle: Bundle) -> bytes:
 def list_imported_bundles() -> list[ImportedBundle]:
     """Return all imported bundles, sorted by title."""
     folders = (path for path in scenario_files.bundles_folder().glob("*") if _KEY.fullmatch(path.name))
-    return sorted(map(_read_imported_bundle, folders), key=lambda one: (one.title, one.key))
+    return sorted(map(_read_imported_bundle, folders), key=lambda bundle: (bundle.title, bundle.key))
 
 
 def _read_imported_bundle(folder: Path) -> ImportedBundle:

@@ -75,7 +75,8 @@ def candidates(
     The generator whose shipped variant is nearest to *wanted*, one of LEVELS, comes first.
     """
     for generator in sorted(
-        generators, key=lambda each: _level_distance(proof.level(each.name) or each.level, wanted)
+        generators,
+        key=lambda candidate: _level_distance(proof.level(candidate.name) or candidate.level, wanted),
     ):
         known_scenarios = []
         for seed in (draw_seed() for _ in range(DRAWN_MAX)):
@@ -110,7 +111,9 @@ def generate_drill(
         if wanted in ("", drill.difficulty):
             return drill
         other_drills.append(drill)
-    return min(other_drills, key=lambda each: _level_distance(each.scenario.level, wanted), default=None)
+    return min(
+        other_drills, key=lambda candidate: _level_distance(candidate.scenario.level, wanted), default=None
+    )
 
 
 def _level_distance(level: str, wanted: str) -> int:

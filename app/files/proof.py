@@ -40,8 +40,8 @@ def load_certificate(name: str, text: str) -> ParCertificate | None:
         certificate: ParCertificate = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    is_same: bool = certificate["hashes"]["scenario"] == hashlib.sha256(text.encode()).hexdigest()
-    return certificate if is_same else None
+    is_unchanged: bool = certificate["hashes"]["scenario"] == hashlib.sha256(text.encode()).hexdigest()
+    return certificate if is_unchanged else None
 
 
 def describe(name: str, text: str) -> str:

@@ -131,15 +131,15 @@ def add_table(text: str, name: str, values: Mapping[str, object]) -> str:
     table = tomlkit.table()
     for key, value in values.items():
         table[key] = value
-    found = document.get(name)
-    if found is None:
+    section = document.get(name)
+    if section is None:
         document[name] = tomlkit.aot()
-        found = document[name]
-    if not isinstance(found, AoT):
+        section = document[name]
+    if not isinstance(section, AoT):
         message = tr("{name} is written in one line. To edit its entries here, write them as [[{name}]].")
         raise ScenarioEditError(message.format(name=name))
     table.add(tomlkit.nl())
-    found.append(table)
+    section.append(table)
     return tomlkit.dumps(document).rstrip("\n") + "\n"
 
 

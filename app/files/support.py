@@ -80,19 +80,19 @@ def sentence(text: str) -> str:
 
 def act(line: str, names: NameMasks) -> str:
     """Redact a journal line: keep its time, the verb, and known arguments."""
-    time, _, rest = line.partition(" ")
+    time, _, rest_of_line = line.partition(" ")
     time = number(time)
     try:
-        parsed_input = parse_line(rest)
+        parsed_input = parse_line(rest_of_line)
     except InputError:
         return f"{time} {HIDDEN}"
     arguments = zip(VERBS[parsed_input.verb].parameters, parsed_input.args, strict=False)
     if parsed_input.verb == "sql":
         window, text = parsed_input.args
-        shown_words: tuple[str, ...] = (_window(window, names), sql(text, names))
+        shown_parts: tuple[str, ...] = (_window(window, names), sql(text, names))
     else:
-        shown_words = tuple(_argument(parameter, word, names) for parameter, word in arguments)
-    return f"{time} {replace(parsed_input, args=shown_words).line_without_time}"
+        shown_parts = tuple(_argument(parameter, word, names) for parameter, word in arguments)
+    return f"{time} {replace(parsed_input, args=shown_parts).line_without_time}"
 
 
 def number(text: str) -> str:
@@ -239,8 +239,8 @@ def _our_words() -> frozenset[str]:
     """Return the words of messages in findings, also in the language of the interface."""
     lines = [text for speaker in SPEAKERS for text in _read_string_literals(speaker)]
     texts = [*lines, *map(tr, lines), _SQLITE_SAYS]
-    own_words = {word.strip(_MARKS) for text in texts for word in re.sub(r"\{[^{}]*\}", " ", text).split()}
-    return frozenset(own_words) | frozenset(_PLATFORMS)
+    known_parts = {word.strip(_MARKS) for text in texts for word in re.sub(r"\{[^{}]*\}", " ", text).split()}
+    return frozenset(known_parts) | frozenset(_PLATFORMS)
 
 
 def _read_string_literals(resource_path: str) -> Iterator[str]:

@@ -165,7 +165,7 @@ class Host:
         except InputError as problem:
             self._refuse(problem)
             return False
-        self.work(slices, lambda found: self._show_moment(history, found, before_inputs))
+        self.work(slices, lambda snapshot: self._show_moment(history, snapshot, before_inputs))
         self._sought = (tick, before_inputs) if self._work is not None else None
         return True
 

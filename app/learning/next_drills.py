@@ -69,7 +69,7 @@ def recommend_drills(
             (due_skills.pop(key) for key in serves[best]), key=lambda s: s.due_time or current_time
         )
         recommendations.append(Recommendation(best.name, tuple(s.skill for s in served), served[0].due_time))
-    recommendations.sort(key=lambda each: each.since or current_time)
+    recommendations.sort(key=lambda recommendation: recommendation.since or current_time)
     return recommendations + _select_new_drills(
         courses, new_skills, {recommendation.scenario for recommendation in recommendations} | set(last_times)
     )

@@ -178,7 +178,7 @@ class Classes(QObject):
         self.board = ClassBoard()
         self.board.hidden.connect(self._on_station_closed)
         self.board.line_entered.connect(
-            lambda line, who: self._irrevocable.confirm_class_input(line, who, self._send_line)
+            lambda line, recipient: self._irrevocable.confirm_class_input(line, recipient, self._send_line)
         )
         self.board.help_wanted.connect(self.help_wanted)
         self.board.sheet_wanted.connect(lambda name: self._save_sheet(Path(name)))
@@ -251,8 +251,8 @@ class Classes(QObject):
         if self.board is None:
             return
         match TO_INSTRUCTOR.read_known(line):
-            case DashboardUpdate() as said:
-                self.board.show_board(said)
+            case DashboardUpdate() as update:
+                self.board.show_board(update)
             case ReplayMoments(moments=moments):
                 self._show_partings(moments)
             case RequestFailed(of=request, text=text):
@@ -262,10 +262,10 @@ class Classes(QObject):
             case Unseen(text=text):
                 self.board.show_problem(text)
                 self.board.show_watched(None)
-            case ObservedRun() as said:
-                self._show_seat_run(said)
-            case ObservedRunUpdate() as said:
-                self._update_seat_view(said)
+            case ObservedRun() as update:
+                self._show_seat_run(update)
+            case ObservedRunUpdate() as update:
+                self._update_seat_view(update)
 
     def _show_class(self, board: ClassBoard) -> None:
         """Show the drill on the station, and the events that it and its servers offer."""
@@ -504,7 +504,7 @@ class Classes(QObject):
         seat.failed.connect(self._show_join_problem)
         seat.joined.connect(self._on_joined)
         seat.class_over.connect(self._on_class_over)
-        seat.another_part.connect(lambda number, may: self.join(code, name, may, number))
+        seat.another_part.connect(lambda number, consent: self.join(code, name, consent, number))
 
     def ask_to_raise_hand(self) -> QInputDialog | None:
         """Ask for a question and send it to the instructor. Lower the hand if it is raised."""

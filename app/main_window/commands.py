@@ -30,9 +30,11 @@ def list_targets(world: World, open_database: str = "") -> list[tuple[str, list[
     links = [ActionTarget("link", (a, b)) for index, a in enumerate(names) for b in names[index + 1 :]]
     links += [ActionTarget("link", (client, server)) for client in world.clients for server in names]
     clients = [ActionTarget("client", (name,)) for name in world.clients]
-    there = world.databases()
-    has_many = len(there) > DATABASES_OFFERED
-    databases = [ActionTarget("database", (name,)) for name in there if name == open_database or not has_many]
+    names_there = world.databases()
+    has_many = len(names_there) > DATABASES_OFFERED
+    databases = [
+        ActionTarget("database", (name,)) for name in names_there if name == open_database or not has_many
+    ]
     return [
         (tr("Servers"), servers),
         (tr("Links"), links),

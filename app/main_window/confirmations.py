@@ -134,8 +134,8 @@ class Confirmations(QObject):
             self.box.reject()
         running, drill = self._session.running, self._session.live
         self._session.pause()
-        is_free = drill is not None and not drill.scenario.scored
-        question = QUESTIONS["finish_free" if act == "finish" and is_free else act]
+        is_unscored = drill is not None and not drill.scenario.scored
+        question = QUESTIONS["finish_free" if act == "finish" and is_unscored else act]
         box = self.box = QMessageBox(QApplication.activeWindow() or self._parent)
         box.setIcon(QMessageBox.Icon.Question)
         box.setTextFormat(Qt.TextFormat.PlainText)

@@ -236,8 +236,8 @@ class Desk(QMainWindow):
     def _is_in_front(self, name: str) -> bool:
         """Return whether the view *name* is on screen. Qt moves docks behind other tabs to negative coordinates."""
         dock = self.docks.get(name)
-        is_behind = dock is not None and not dock.isFloating() and dock.geometry().right() < 0
-        return widget(self.views[name]).isVisible() and not is_behind
+        is_off_screen = dock is not None and not dock.isFloating() and dock.geometry().right() < 0
+        return widget(self.views[name]).isVisible() and not is_off_screen
 
     def set_covered(self, covered: bool) -> None:
         """Hide the desk while a stage replaces it; afterwards every panel has its place and the latest world."""
@@ -517,8 +517,8 @@ class Desk(QMainWindow):
         top_lefts = {dock.geometry().topLeft() for dock in self.docks.values() if dock.isVisible()}
         for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
             geometry = bar.geometry()
-            below = geometry.bottomLeft() + QPoint(0, 1)
-            if bar.isVisible() and geometry.y() >= 0 and below not in top_lefts:
+            below_point = geometry.bottomLeft() + QPoint(0, 1)
+            if bar.isVisible() and geometry.y() >= 0 and below_point not in top_lefts:
                 bar.move(-geometry.width(), -geometry.height())
 
     def _show_title_bars(self) -> None:

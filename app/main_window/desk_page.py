@@ -144,8 +144,10 @@ class RunFacts(QLabel):
     @override
     def minimumSizeHint(self) -> QSize:
         """Leave the room to the command line; a longer text is elided."""
-        full = super().minimumSizeHint()
-        return QSize(min(full.width(), self.fontMetrics().averageCharWidth() * FACTS_LETTERS), full.height())
+        full_size = super().minimumSizeHint()
+        return QSize(
+            min(full_size.width(), self.fontMetrics().averageCharWidth() * FACTS_LETTERS), full_size.height()
+        )
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -312,9 +312,9 @@ class FailoverMoment(WindowPart):
         self._open()
         self._session.pause()
         self.state = WHY
-        is_still = bool(self._store.get(settings.REDUCED_MOTION))
-        self._reveal_to(len(self._why.rows) if is_still else 0)
-        self._run_reveal(not is_still)
+        has_reduced_motion = bool(self._store.get(settings.REDUCED_MOTION))
+        self._reveal_to(len(self._why.rows) if has_reduced_motion else 0)
+        self._run_reveal(not has_reduced_motion)
 
     def _reveal_to(self, count: int) -> None:
         if self.state != WHY or self._why is None:
@@ -358,8 +358,8 @@ class FailoverMoment(WindowPart):
     def show_appearance(self) -> None:
         """Follow text size, presenter mode and motion, also while the stage is on screen."""
         presenting = bool(self._store.get(settings.BEFORE_PRESENTING))
-        far = presenting or self._store.get(settings.FONT_SCALE) >= FAR_SCALE
-        self.stage.set_appearance(far, self._store.get(settings.REDUCED_MOTION), presenting)
+        is_presenting = presenting or self._store.get(settings.FONT_SCALE) >= FAR_SCALE
+        self.stage.set_appearance(is_presenting, self._store.get(settings.REDUCED_MOTION), presenting)
 
     def close(self) -> None:
         """Hide the stage; the clock is unchanged."""

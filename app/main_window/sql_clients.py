@@ -185,8 +185,8 @@ def _read_client_input(event: Event) -> ClientInput | None:
     Error responses are included.
     """
     match event.data:
-        case SessionData(window=name, what=what) if DRIVER_MARK in name:
-            return ClientInput(event.t_s, name, event.text, failed=what in ("refused", "lost"))
+        case SessionData(window=name, what=session_kind) if DRIVER_MARK in name:
+            return ClientInput(event.t_s, name, event.text, failed=session_kind in ("refused", "lost"))
         case SqlData(window=name) if DRIVER_MARK in name:
             return ClientInput(event.t_s, name, " ".join(event.text.split()))
         case SqlDoneData(window=name) if DRIVER_MARK in name and event.text != "ok":

@@ -122,7 +122,7 @@ class MainWindow(QMainWindow):
         self.statusBar().messageChanged.connect(lambda _: self.show_status_bar())
         self._size()
         for signal in (self.picker.chosen, self.picker.edit_wanted, self.picker.fresh_wanted):
-            signal.connect(lambda name, chosen=signal: self._repeat_when_ready(chosen, name))
+            signal.connect(lambda name, signal_chosen=signal: self._repeat_when_ready(signal_chosen, name))
         picker = self.picker
         for wanted_signal in (
             picker.history_wanted,

@@ -200,13 +200,13 @@ def fetch_rows(cursors: Cursors, fetch: FetchRequest, tds: int, more_results: bo
         return types.encode_return_status(0) + types.encode_done(
             types.DONE_PROC, types.MORE if more_results else 0, None, tds
         )
-    output, way = b"", fetch.way & WAYS
-    if way == FetchDirection.INFO:
+    output, method = b"", fetch.way & WAYS
+    if method == FetchDirection.INFO:
         output += types.encode_return_status(0)
         for position, value in zip(fetch.outputs, (cursor.row, cursor.size), strict=False):
             output += types.encode_return_value(position, "", "int", value, tds)
     else:
-        status = cursor.fetch(way, fetch.row, fetch.count)
+        status = cursor.fetch(method, fetch.row, fetch.count)
         output += types.columns_of_cursor(cursor.result, tds)
         output += types.rows_of_cursor(cursor.result, cursor.block, tds)
         output += types.encode_done(

@@ -162,14 +162,18 @@ def in_order(
     messages: Sequence[OutputRow], results: Sequence[OutputRow], ends: Sequence[OutputRow] = ()
 ) -> Iterator[OutputRow]:
     """Yield messages, grids and ends of statements as one stream, see `Result.after_messages`."""
-    place, rest = 0, list(ends)
+    place, remaining_ends = 0, list(ends)
     for number, result in enumerate((*results, None)):
         message_limit = len(messages) if result is None else result["after_messages"]
         while place < message_limit or (
-            rest and (rest[0]["after_messages"], rest[0]["after_results"]) <= (place, number)
+            remaining_ends
+            and (remaining_ends[0]["after_messages"], remaining_ends[0]["after_results"]) <= (place, number)
         ):
-            if rest and (rest[0]["after_messages"], rest[0]["after_results"]) <= (place, number):
-                yield rest.pop(0)
+            if remaining_ends and (
+                remaining_ends[0]["after_messages"],
+                remaining_ends[0]["after_results"],
+            ) <= (place, number):
+                yield remaining_ends.pop(0)
             else:
                 yield messages[place]
                 place += 1
@@ -534,19 +538,19 @@ class TdsSession:
             )
         running = self.context.send_input(f"batch {self.window} {json.dumps(request.text)}")
         was_canceled = not running.done() and await self._wait_for_batch(running)
-        is_done = (await running).done
-        if self.ended == "lost" or not isinstance(is_done, SqlDoneData):
+        sql_done = (await running).done
+        if self.ended == "lost" or not isinstance(sql_done, SqlDoneData):
             await self._end_lost_session()
             raise ConnectionClosedError
         if was_canceled:
             return None
-        messages, results = is_done.messages, is_done.results
+        messages, results = sql_done.messages, sql_done.results
         failed = any(message["severity"] > 10 for message in messages)
         changes = b"" if self.ended else self._changes(request.text, failed)
         if request.opening is not None and results:
             return changes + open_cursor(self._cursors, request.opening, results[0], self._tds, more_results)
         return encode_answer(
-            request, messages, results, self.server, self._tds, changes, more_results, is_done.ends or ()
+            request, messages, results, self.server, self._tds, changes, more_results, sql_done.ends or ()
         )
 
     async def _wait_for_batch(self, running: asyncio.Future[RequestResult]) -> bool:
@@ -555,8 +559,8 @@ class TdsSession:
         Raises ConnectionClosedError if the client has disconnected.
         """
         self._reading = self._reading or asyncio.ensure_future(self._read())
-        both: set[asyncio.Future[RequestResult] | asyncio.Future[TdsMessage]] = {running, self._reading}
-        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        awaitables: set[asyncio.Future[RequestResult] | asyncio.Future[TdsMessage]] = {running, self._reading}
+        await asyncio.wait(awaitables, return_when=asyncio.FIRST_COMPLETED)
         if running.done() or self.ended:
             return False
         message = await self._await_message()

@@ -74,10 +74,12 @@ def problem_from(error: BaseException | None, file: Path) -> StorageError | None
         return None
     if code == sqlite3.SQLITE_ERROR and _OTHER_TABLES.search(str(error)):
         code = sqlite3.SQLITE_CORRUPT  # the profile was changed by another program
-    found = _BY_SQLITE_CODE.get(code) or _BY_SQLITE_CODE.get(code & 0xFF)  # the low byte is the primary code
-    if found is None:
+    problem = _BY_SQLITE_CODE.get(code) or _BY_SQLITE_CODE.get(
+        code & 0xFF
+    )  # the low byte is the primary code
+    if problem is None:
         return None
-    kind, sentence = found
+    kind, sentence = problem
     return StorageError(kind, tr(sentence).format(file=file, detail=error))
 
 

@@ -249,11 +249,11 @@ class Profile:
 
     def faults(self) -> list[str]:
         """Return everything wrong with the stored data, by SQLite's full check and the journals' checksums."""
-        found = check(self._database.connection)
-        if not found:  # reading rows of a broken file is useless
+        problems_found = check(self._database.connection)
+        if not problems_found:  # reading rows of a broken file is useless
             with self._database.transaction() as db:
-                found = [*runs.list_damaged_runs(db), *results.list_altered_runs(db)]
-        return found
+                problems_found = [*runs.list_damaged_runs(db), *results.list_altered_runs(db)]
+        return problems_found
 
     def close(self) -> None:
         """Close the file. A missing close loses nothing, but the next start checks the whole file."""

@@ -105,15 +105,15 @@ class RunTimeline:
 
     def add_marker(self, marker: TimelineMarker) -> None:
         """Add a marker without an event."""
-        insort(self.markers, marker, key=lambda each: each.t_s)
+        insort(self.markers, marker, key=lambda marker: marker.t_s)
 
     def _mark(self, marker: TimelineMarker) -> None:
         """Add a marker; simultaneous transitions are merged, however many databases change."""
         place = self._latest.get(marker.kind)
         last_marker = None if place is None else self.markers[place]
         moment_s = marker.t_s * MERGED_SHARE if marker.t_s > MERGED_FROM_S else 0.0
-        is_beside = place == len(self.markers) - 1 or moment_s > 0.0
-        if place is None or last_marker is None or not is_beside or marker.t_s - last_marker.t_s > moment_s:
+        has_room = place == len(self.markers) - 1 or moment_s > 0.0
+        if place is None or last_marker is None or not has_room or marker.t_s - last_marker.t_s > moment_s:
             if marker.kind in MERGED:
                 self._latest[marker.kind] = len(self.markers)
             self.markers.append(marker)
@@ -152,8 +152,8 @@ class RunTimeline:
         elif event["kind"] == "state" and "group" in event:
             self._grouped.setdefault(database, self._start_states[database] == "SYNCHRONIZED")
         elif event["kind"] == "state" and event.get("why") == "safety":
-            off = event.get("new") == "OFF"
-            (self._asynchronous.add if off else self._asynchronous.discard)(str(database))
+            is_off = event.get("new") == "OFF"
+            (self._asynchronous.add if is_off else self._asynchronous.discard)(str(database))
         elif event["kind"] == "state" and server is not None:
             self._states[server, database] = str(event.get("new"))
         else:

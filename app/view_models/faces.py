@@ -50,8 +50,8 @@ class QueueFace(Struct, frozen=True):
     def scale_text(self) -> str:
         """Size and limit of the bar: "13.8 / 20 MB"."""
         size, limit = self.text, formatting.kb(formatting.round_limit_kb(self.kb))
-        is_same = size.rpartition(" ")[2] == limit.rpartition(" ")[2]
-        return f"{size.rpartition(' ')[0] if is_same else size} / {limit}"
+        has_same_unit = size.rpartition(" ")[2] == limit.rpartition(" ")[2]
+        return f"{size.rpartition(' ')[0] if has_same_unit else size} / {limit}"
 
     @property
     def spoken(self) -> str:

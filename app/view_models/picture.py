@@ -161,22 +161,24 @@ def _server_face(world: World, server: Instance, index: int, open_database: str)
     copies = [copy for copy in world.copies.values() if copy.server == server.name]
     duties = [
         StatusSign(
-            (tr("sees {server}") if is_seen else tr("does not see {server}")).format(server=partner),
-            "ok" if is_seen else "bad",
-            "check" if is_seen else "cross",
+            (tr("sees {server}") if sees_partner else tr("does not see {server}")).format(server=partner),
+            "ok" if sees_partner else "bad",
+            "check" if sees_partner else "cross",
             partner,
         )
-        for partner, is_seen in _seen_by_witness(world, server)
+        for partner, sees_partner in _seen_by_witness(world, server)
     ]
-    in_full = len(copies) <= COPIES_IN_FULL
+    shows_all = len(copies) <= COPIES_IN_FULL
     return ServerFace(
         name=server.name,
         kind=group_picture.kind(world, server) or ("witness" if not copies else "partner"),
         color=index,
         status=status_of(world, server),
         version=server.version,
-        copies=tuple(_copy_face(world, copy) for copy in copies if in_full or copy.database == open_database),
-        grid=() if in_full else tuple((copy.database, _copy_state(world, copy)) for copy in copies),
+        copies=tuple(
+            _copy_face(world, copy) for copy in copies if shows_all or copy.database == open_database
+        ),
+        grid=() if shows_all else tuple((copy.database, _copy_state(world, copy)) for copy in copies),
         duties=tuple(duties),
         troubles=(*group_picture.notes(world, server), *_list_faults(world.computers[server.computer])),
         place=group_picture.format_node(server),
@@ -191,8 +193,8 @@ def _seen_by_witness(world: World, server: Instance) -> list[tuple[str, bool]]:
     for (witness, guid), record in sorted(world.witnesses.items()):
         if witness == server.name:
             for partner in sorted((record.principal, record.mirror)):
-                is_seen = quorum.contact(world, guid, witness, partner).connected
-                seen_partners[partner] = seen_partners.get(partner, True) and is_seen
+                sees_partner = quorum.contact(world, guid, witness, partner).connected
+                seen_partners[partner] = seen_partners.get(partner, True) and sees_partner
     return list(seen_partners.items())
 
 
@@ -277,8 +279,10 @@ def _copy_state(world: World, copy: DatabaseCopy) -> StatusSign:
 
 
 def _copy_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
-    is_alone = copy.group is None and copy.db_state is DbState.RESTORING  # a restored copy outside any group
-    if copy.stream is None and copy.mirroring.role is not Role.MIRROR and not is_alone:
+    is_unjoined = (
+        copy.group is None and copy.db_state is DbState.RESTORING
+    )  # a restored copy outside any group
+    if copy.stream is None and copy.mirroring.role is not Role.MIRROR and not is_unjoined:
         yield _service_sign(world, copy)
     yield from group_picture.signs(world, copy)
     if copy.mirroring.guid is not None and copy.mirroring.witness is not None:
@@ -288,11 +292,11 @@ def _copy_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
             "ok" if agreed else "bad",
             "check" if agreed else "cross",
         )
-        is_seen = copy.mirroring.witness_state is WitnessState.CONNECTED
+        sees_witness = copy.mirroring.witness_state is WitnessState.CONNECTED
         yield StatusSign(
-            mark("witness") if is_seen else mark("no witness"),
-            "ok" if is_seen else "warn",
-            "check" if is_seen else "cross",
+            mark("witness") if sees_witness else mark("no witness"),
+            "ok" if sees_witness else "warn",
+            "check" if sees_witness else "cross",
         )
 
 
@@ -340,13 +344,13 @@ def _client_face(world: World, client: Client) -> ClientFace:
     rate = (
         0.0 if client.read_only else sum(world.flow.reading(source).transactions_per_s for source in sources)
     )
-    is_lost = client.lost_since is not None
+    is_disconnected = client.lost_since is not None
     status = (
         StatusSign(tr("lost {server}").format(server=client.connected_to), "bad", "cross")
-        if is_lost
+        if is_disconnected
         else StatusSign(tr("on {server}").format(server=client.connected_to), "ok", "dot")
     )
-    return _show_rate(client, status, 0.0 if is_lost else rate)
+    return _show_rate(client, status, 0.0 if is_disconnected else rate)
 
 
 def _show_rate(client: Client, status: StatusSign, rate: float) -> ClientFace:

@@ -117,12 +117,12 @@ def figures(left_report: Report, right_report: Report) -> list[ComparisonRow]:
 def _row(figure: _Figure, left_report: Report, right_report: Report) -> Iterator[ComparisonRow]:
     left_value, right_value = figure.read(left_report), figure.read(right_report)
     if left_value is not None or right_value is not None:
-        left_words, right_words = (
+        left_text, right_text = (
             formatting.NOTHING if value is None else figure.write(value)
             for value in (left_value, right_value)
         )
         difference, verdict = _difference(left_value, right_value, figure.write, figure.more_is_better)
-        yield ComparisonRow(tr(figure.name), left_words, right_words, difference, verdict)
+        yield ComparisonRow(tr(figure.name), left_text, right_text, difference, verdict)
 
 
 def points(left_report: Report, right_report: Report) -> list[ComparisonRow]:

@@ -125,10 +125,10 @@ def format_certainty(account: Account) -> str:
     if doubt is None:
         return tr("Proven: no higher score than shown was possible at any time.")
     text = tr("At {moment} the best known score is {known} points; up to {most} may be possible.")
-    where = text.format(
+    points_text = text.format(
         moment=moment(doubt.tick), known=format_points(doubt.known), most=format_points(doubt.most)
     )
-    return f"{format_uncertainty()} {where}"
+    return f"{format_uncertainty()} {points_text}"
 
 
 def format_no_return(tick: Tick) -> str:

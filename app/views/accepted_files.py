@@ -25,7 +25,7 @@ class AcceptedFile(Struct, frozen=True):
 
 
 def _make_safe_reader(read: Callable[[AcceptedFile], str]) -> Callable[[AcceptedFile], str]:
-    return lambda one: escape_invisible(read(one)).replace("\n", " ") or tr("unknown")
+    return lambda accepted_text: escape_invisible(read(accepted_text)).replace("\n", " ") or tr("unknown")
 
 
 COLUMNS: Final = (

@@ -237,11 +237,11 @@ class BranchComparison(QScrollArea):
     def _lay_out(self) -> None:
         widget = QWidget()
         column = lay_column(parent=widget, margins=(8, 14, 18, 14), spacing=12)
-        side_by_side = lay_row(_label(tr("Side by side"), 1.15, bold=True), 0)
+        row = lay_row(_label(tr("Side by side"), 1.15, bold=True), 0)
         for box in (self.left, self.right):
             box.setMinimumContentsLength(8)
-            side_by_side.addWidget(box)
-        column.addLayout(side_by_side)
+            row.addWidget(box)
+        column.addLayout(row)
         column.addWidget(self._parted)
         column.addLayout(self._tables)
         layout = lay_row(_label(tr("Queues and load"), 1.05, bold=True), (self._legend, 1), self.database)

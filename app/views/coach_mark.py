@@ -172,7 +172,7 @@ class CoachMark(QFrame):
             candidates.append((cost(best), best, size))
             if cost(best)[0] == 0:
                 break
-        (_, best, size) = min(candidates, key=lambda each: each[0][0])  # the largest of equal positions
+        (_, best, size) = min(candidates, key=lambda mark: mark[0][0])  # the largest of equal positions
         self._set_size(*size)
         self.move(best.topLeft())
         self._pointer.point(target_rect, best)

@@ -215,10 +215,10 @@ class KeyEditor(QDialog):
         if row is not None and (pressed or row.command.fixed):
             refusal = keys.explain_conflict(self._keys, row.command.name, pressed)
             clashes = [] if refusal else keys.clashes_with(self._keys, row.command.name, pressed)
-        is_free = row is not None and bool(pressed) and not refusal
-        self.set_button.setEnabled(is_free)
+        is_unassigned = row is not None and bool(pressed) and not refusal
+        self.set_button.setEnabled(is_unassigned)
         self.set_button.setText(tr("&Set and reassign") if clashes else tr("&Set"))
-        self.add_button.setEnabled(is_free and row is not None and bool(row.keys))
+        self.add_button.setEnabled(is_unassigned and row is not None and bool(row.keys))
         if row is not None and row.command.fixed:
             self._show_warning("muted", refusal)
         elif refusal:
@@ -231,7 +231,7 @@ class KeyEditor(QDialog):
         else:
             self._show_warning(
                 "ok", tr("No other command uses these keys.")
-            ) if is_free else self._show_warning("muted", tr(_PRESS))
+            ) if is_unassigned else self._show_warning("muted", tr(_PRESS))
 
     def _show_warning(self, tone: str, text: str) -> None:
         color = theme.tokens(self.palette()).named(tone)

@@ -312,7 +312,7 @@ def _draw_found(
     start_of_name = len(entry.heading)
     x = float(room.left())
     for (hit, in_group), run in groupby(
-        enumerate(entry.text), lambda at: (at[0] in entry.places, at[0] < start_of_name)
+        enumerate(entry.text), lambda match: (match[0] in entry.places, match[0] < start_of_name)
     ):
         painter.setFont(bold if hit else font)
         painter.setPen(hit_color if hit else muted if in_group else text)

@@ -115,8 +115,8 @@ def state_of(row: TopologyRow) -> StatusSign:
 def service_of(row: TopologyRow) -> StatusSign:
     """Return the service of a row, and the obstacles to it."""
     match row.face:
-        case ServerFace(troubles=(), listeners=found) if found:
-            return _join_signs(found)
+        case ServerFace(troubles=(), listeners=listener_names) if listener_names:
+            return _join_signs(listener_names)
         case ServerFace(troubles=(), place=place) if place:
             return StatusSign(place, "text", "")
         case ServerFace(troubles=troubles):

@@ -84,8 +84,12 @@ class InputGuard(QObject):
 
 def _press_by_enter(button: QPushButton, event: QKeyEvent) -> bool:
     """Click a focused button at Enter, as in a dialog; return whether the key did so."""
-    is_plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier and not event.isAutoRepeat()
-    if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter) or not is_plain or not button.isEnabled():
+    is_unmodified = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier and not event.isAutoRepeat()
+    if (
+        event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        or not is_unmodified
+        or not button.isEnabled()
+    ):
         return False
     button.click()
     return True

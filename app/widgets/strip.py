@@ -356,7 +356,7 @@ class TimeStrip(QWidget):
         used_spans: list[tuple[float, float]] = []
         painter.setFont(font)
         labeled = [marker for marker in self.markers if marker.kind in LABELED]
-        for marker in sorted(labeled, key=lambda each: (LABELED.index(each.kind), each.t_s)):
+        for marker in sorted(labeled, key=lambda marker: (LABELED.index(marker.kind), marker.t_s)):
             text = f"{localize(marker.text).partition(chr(10))[0]} {formatting.run_time(marker.t_s)}"
             text = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, LABEL_ROOM_PX)
             width, x = metrics.horizontalAdvance(text), self.x_of(marker.t_s)

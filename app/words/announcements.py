@@ -47,7 +47,7 @@ def sentences(events: Iterable[Event], kinds: Collection[str] = frozenset(RANK))
     ranked_groups = [
         (RANK.index(group[0].kind), index, group) for index, group in enumerate(_group_events(kept_events))
     ]
-    first_groups = sorted(sorted(ranked_groups)[:SENTENCES_MAX], key=lambda each: each[1])
+    first_groups = sorted(sorted(ranked_groups)[:SENTENCES_MAX], key=lambda group: group[1])
     omitted_count = sum(len(group) for _, _, group in ranked_groups) - sum(
         len(group) for _, _, group in first_groups
     )
@@ -76,11 +76,13 @@ def _group_events(events: list[Event]) -> list[list[Event]]:
     groups: dict[tuple[str, str | None, object], list[Event]] = {}
     for event in events:
         groups.setdefault((event.kind, event.server, _change(event)), []).append(event)
-    found: list[list[Event]] = []
+    event_groups: list[list[Event]] = []
     for group in groups.values():
-        found += [group] if len(group) > NAMED_MAX and group[0].database else [[event] for event in group]
+        event_groups += (
+            [group] if len(group) > NAMED_MAX and group[0].database else [[event] for event in group]
+        )
     numbers_by_id = {id(event): number for number, event in enumerate(events)}
-    return sorted(found, key=lambda group: numbers_by_id[id(group[0])])
+    return sorted(event_groups, key=lambda group: numbers_by_id[id(group[0])])
 
 
 CHANGES: Final = (StateData, RoleData, ReplicaData, WitnessData)

@@ -104,7 +104,10 @@ def _detection(world: World, copy: DatabaseCopy, cause: str) -> tuple[float, str
         return timeout_s, "HEALTH_CHECK_TIMEOUT"
     if cause in causes.LOSES and causes.MECHANISM.get(cause) not in OF_THE_SERVICE:
         cluster = world.clusters[node.cluster]
-        is_same = node.subnet == lead.subnet
-        missed = cluster.threshold if is_same else cluster.cross_threshold
-        return cluster.heartbeat_s * missed, "SameSubnetThreshold" if is_same else "CrossSubnetThreshold"
+        has_same_subnet = node.subnet == lead.subnet
+        missed = cluster.threshold if has_same_subnet else cluster.cross_threshold
+        return (
+            cluster.heartbeat_s * missed,
+            "SameSubnetThreshold" if has_same_subnet else "CrossSubnetThreshold",
+        )
     return timeout_s / TIMEOUT_PARTS, "sp_server_diagnostics"

@@ -163,10 +163,10 @@ def lose(world: World, key: Key, server: str) -> None:
     replicas.set_peer_state(world, key, server, SyncState.NOT_SYNCHRONIZING)
     _set_closing(world, key, server, None)
     if peer_state is SyncState.SYNCHRONIZED:
-        is_set = _set_ready(world, key, server, False)
+        was_changed = _set_ready(world, key, server, False)
         lost_peers = set(world.copies[key].availability.lost)
         world.update_availability(
-            key, lost=tuple(sorted(lost_peers - {server} if is_set else lost_peers | {server}))
+            key, lost=tuple(sorted(lost_peers - {server} if was_changed else lost_peers | {server}))
         )
     if not any(state is SyncState.SYNCHRONIZED for _, state in world.copies[key].availability.peers):
         fit_own_state(world, key)

@@ -226,13 +226,13 @@ def seeded(world: World, guid: int, server: str, database: str, number: int) -> 
 def _break_off(world: World, group: AvailabilityGroup, state: ReplicaState) -> None:
     """Drop the unfinished database after a lost connection. Seeding restarts with the next connection."""
     running = [seeding for seeding in state.seedings if seeding.running]
-    for one in running:
-        copy = world.copies.get((state.server, one.database))
+    for seeding in running:
+        copy = world.copies.get((state.server, seeding.database))
         if copy is not None and copy.availability.guid is None:
             streams.stop_log(world, copy)
-            del world.copies[state.server, one.database]
-        if world.instances[one.source].answering:
-            errorlog.write(world, one.source, 19494, one.database, group.name)
+            del world.copies[state.server, seeding.database]
+        if world.instances[seeding.source].answering:
+            errorlog.write(world, seeding.source, 19494, seeding.database, group.name)
     if running:
         failed = tuple(
             replace(seeding, end_tick=world.tick, failure=TRANSPORT) if seeding.running else seeding

@@ -325,25 +325,26 @@ def stop_resource(world: World, name: str, observer: str = "") -> None:
         raise InputError(say("Not simulated: {name} alone", name=resource.name))
     if config.read_resource_state(world, role, resource) is ResourceState.OFFLINE:
         return
-    stopped = _list_dependents(role, resource)
+    stopped_resources = _list_dependents(role, resource)
     staying = [
-        one.name
-        for one in role.resources
-        if one.name not in stopped and config.read_resource_state(world, role, one) is ResourceState.ONLINE
+        resource.name
+        for resource in role.resources
+        if resource.name not in stopped_resources
+        and config.read_resource_state(world, role, resource) is ResourceState.ONLINE
     ]
     roles.set_offline(world, node.name, role)
     role = _resource(world, name, observer)[1]
     if role.state is ResourceState.OFFLINE:
-        resources = tuple(replace(one, started=one.name in staying) for one in role.resources)
+        resources = tuple(replace(resource, started=resource.name in staying) for resource in role.resources)
         config.update_role(world, node.name, role.name, resources=resources)
 
 
 def _list_dependents(role: ClusterRole, resource: Resource) -> set[str]:
     """Return the names of a resource and of all resources of its role that depend on it."""
-    found = {resource.name}
+    affected = {resource.name}
     for _ in role.resources:
-        found |= {one.name for one in role.resources if found & set(one.needs)}
-    return found
+        affected |= {resource.name for resource in role.resources if affected & set(resource.needs)}
+    return affected
 
 
 def start_resource(world: World, name: str, observer: str = "") -> None:
@@ -494,6 +495,6 @@ def set_witness_failed(world: World, cluster: str, failed: bool) -> None:
         stores = [config.store(world, name, witness)]
     if not stores:
         raise InputError(say("cluster {cluster} has no witness", cluster=name))
-    for one in stores:
-        config.put_store(world, name, replace(one, failed=failed))
+    for store in stores:
+        config.put_store(world, name, replace(store, failed=failed))
     world.all_dirty()

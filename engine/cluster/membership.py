@@ -196,7 +196,7 @@ def _split_partition(world: World, old_members: list[str], living: list[str], si
     holder = config.find_core_owner(world, old_members[0])
     is_free = True  # the witness votes for the side that owns the core resources
     winner: list[str] | None = None
-    for member_group in sorted(sides, key=lambda side: (holder not in side, -len(side), side)):
+    for member_group in sorted(sides, key=lambda members: (holder not in members, -len(members), members)):
         newest_config = _find_newest_config(world, member_group)
         has_witness = is_free and config.has_vote(world, newest_config, member_group)
         if winner is None and (
@@ -435,7 +435,7 @@ def _find_reunited_members(world: World, cluster: Cluster) -> list[str]:
 
 
 def _find_newest_config(world: World, side_nodes: list[str]) -> ClusterConfig:
-    return max((world.nodes[node].config for node in side_nodes), key=lambda known: known.epoch)
+    return max((world.nodes[node].config for node in side_nodes), key=lambda knowledge: knowledge.epoch)
 
 
 def join_or_form(world: World, name: str) -> None:

@@ -377,7 +377,7 @@ def _mark_stopped(world: World, node: str, role: ClusterRole) -> None:
 
 def bring_online(world: World, node: str, role: ClusterRole, target: str | None = None) -> None:
     """Bring an offline or failed role online, on *target* or on any possible node."""
-    resources = tuple(replace(one, started=False) for one in role.resources)
+    resources = tuple(replace(resource, started=False) for resource in role.resources)
     role = _change(world, node, role, tried=(), failures=(), why="", way="move", resources=resources)
     _bring_online(world, node, role, (target,) if target else ())
 

@@ -229,16 +229,16 @@ class SampleTable:
 
     def _pack(self) -> None:
         """Compress complete blocks."""
-        full = self._used // BLOCK * BLOCK
-        for start in range(0, full, BLOCK):
+        full_rows = self._used // BLOCK * BLOCK
+        for start in range(0, full_rows, BLOCK):
             block = self._open[start : start + BLOCK].transpose(2, 1, 0)
             groups = range(0, block.shape[1], GROUP)
             self._packed.append(
                 tuple(zlib.compress(block[:, start : start + GROUP].tobytes(), LEVEL) for start in groups)
             )
-        if full:
-            self._used -= full
-            self._open[: self._used] = self._open[full : full + self._used].copy()
+        if full_rows:
+            self._used -= full_rows
+            self._open[: self._used] = self._open[full_rows : full_rows + self._used].copy()
 
     @property
     def _empty_block(self) -> Array:

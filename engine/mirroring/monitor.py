@@ -242,7 +242,7 @@ def _measure_row(world: World, copy: DatabaseCopy, previous_rows: MonitorRows) -
 def _measure_principal(
     world: World, copy: DatabaseCopy, source: int, row: MonitorRow, previous_rows: MonitorRows
 ) -> MonitorRow:
-    at, reading = world.flow.positions(source), world.flow.reading(source)
+    positions_now, reading = world.flow.positions(source), world.flow.reading(source)
     streams = [stream for stream in world.flow.streams_of(source) if world.streams[stream] is not None]
     has_kb, sent_kb, rate = _last_known_kb(world, copy), 0.0, 0.0
     for stream in streams:
@@ -252,10 +252,10 @@ def _measure_principal(
     row = replace(
         row,
         log_rate_kb_per_s=reading.log_generation_kb_per_s,
-        unsent_kb=max(0.0, at.flushed_kb - max(sent_kb, has_kb)),
+        unsent_kb=max(0.0, positions_now.flushed_kb - max(sent_kb, has_kb)),
         send_rate_kb_per_s=rate,
         transactions_per_s=reading.transactions_per_s,
-        end_of_log_kb=at.flushed_kb,
+        end_of_log_kb=positions_now.flushed_kb,
         failover_lsn_kb=has_kb,
     )
     if copy.mirroring.safety is Safety.FULL:

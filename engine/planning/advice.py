@@ -509,5 +509,5 @@ def format_duration(seconds: float) -> LocalizableMessage:
 def format_percent(share: float) -> LocalizableMessage:
     """Format 0.256 as 26%, 0.054 as 5.4%."""
     value = 100.0 * share
-    is_shown_whole = abs(value) >= 9.95 or f"{value:.1f}".endswith(".0")
-    return say("{value:.0f}%", value=value) if is_shown_whole else say("{value:.1f}%", value=value)
+    shows_whole_number = abs(value) >= 9.95 or f"{value:.1f}".endswith(".0")
+    return say("{value:.0f}%", value=value) if shows_whole_number else say("{value:.1f}%", value=value)

@@ -223,11 +223,11 @@ def get_log(world: World, node: str, call: CmdletCall, piped: PipelineTable | No
     name = call.value("node", 0) or node
     member = lookup.member(world, node, name, call)
     minutes = call.value("timespan")
-    since = world.tick - int(minutes) * 60 * TICKS_PER_S if minutes else 0
+    since_tick = world.tick - int(minutes) * 60 * TICKS_PER_S if minutes else 0
     lines = [
         f"{member.number:08x}.00000{member.number:03x}::{_stamp(world, tick)} {level:<5} [{component}] {text}"
         for tick, level, component, text in world.clusterlog.get(member.name, ())
-        if tick >= since
+        if tick >= since_tick
     ]
     return PipelineTable("log", text="\n".join(lines))
 

@@ -36,12 +36,12 @@ def binding_error(
 def to_number(call: CmdletCall, parameter: str, value: str, mark: str) -> str:
     """Return the number in *value* as digits. Raises ShellError for another text or a number outside the type."""
     name, (minimum, maximum) = TYPES[mark], NUMBERS[mark]
-    found = NUMBER.fullmatch(value)
-    if found is None:
+    number_match = NUMBER.fullmatch(value)
+    if number_match is None:
         problem = "Input string was not in a correct format."
     else:
-        sign, hexadecimal, whole, part = found.groups()
-        number = int(hexadecimal, 16) if hexadecimal else _round(int(whole), part or "")
+        sign, hexadecimal, whole_part, part = number_match.groups()
+        number = int(hexadecimal, 16) if hexadecimal else _round(int(whole_part), part or "")
         number = -number if sign == "-" else number
         if minimum <= number <= maximum:
             return str(number)
@@ -88,8 +88,8 @@ SETS: Final = {("test-netconnection", "informationlevel"): ("Quiet", "Detailed")
 
 def _round(integer: int, fraction: str) -> int:
     """Round to the nearest integer, and halves to the even one, as .NET does."""
-    half = "5".ljust(len(fraction), "0")
-    return integer + (fraction > half or (fraction == half and integer % 2 == 1))
+    half_digits = "5".ljust(len(fraction), "0")
+    return integer + (fraction > half_digits or (fraction == half_digits and integer % 2 == 1))
 
 
 def has_wildcards(pattern: str) -> bool:

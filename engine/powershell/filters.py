@@ -34,10 +34,10 @@ PATTERNS: Final = ("like", "notlike", "match", "notmatch")
 def _matches(cmdlet: str, comparison: str, value: str, wanted: str) -> bool:
     """Return whether the value matches the pattern. Raises ShellError for an invalid pattern."""
     if comparison.endswith("like"):
-        found = conversions.wildcard(cmdlet, wanted).fullmatch(value)
+        match = conversions.wildcard(cmdlet, wanted).fullmatch(value)
     else:
-        found = conversions.regular_expression(wanted).search(value)
-    return (found is None) is comparison.startswith("not")
+        match = conversions.regular_expression(wanted).search(value)
+    return (match is None) is comparison.startswith("not")
 
 
 def _number(text: str) -> float:
@@ -63,12 +63,14 @@ def _conditions(call: CmdletCall) -> list[tuple[str, str, str]]:
     script = call.value("filterscript", 0)
     if not script.startswith("{"):
         keys = (*COMPARISONS, *PATTERNS)
-        found = [(key, values[0]) for key, values in call.named.items() if key in keys and values]
+        values_found = [(key, values[0]) for key, values in call.named.items() if key in keys and values]
         name = call.value("property", 0)
-        return [(name, key, value) for key, value in found] if len(found) == 1 and name else []
+        return [(name, key, value) for key, value in values_found] if len(values_found) == 1 and name else []
     parts = re.split(r"\s-and\s", script[1:-1], flags=re.IGNORECASE)
     read = [CONDITION.fullmatch(part.strip()) for part in parts]
-    return [(one[1], one[2].lower(), one[3]) for one in read if one is not None] if all(read) else []
+    return (
+        [(match[1], match[2].lower(), match[3]) for match in read if match is not None] if all(read) else []
+    )
 
 
 def where_object(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
@@ -122,11 +124,13 @@ def shape(as_list: bool) -> Callable[[CmdletCall, PipelineTable | None], Pipelin
 
 def foreach_object(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute ForEach-Object { $_.Name } or ForEach-Object Name, which returns one property of each object."""
-    found = PROPERTY_SCRIPT.fullmatch(call.value("process", 0) or call.value("membername", 0))
-    if found is None or len(call.plain) > 1:
+    script_match = PROPERTY_SCRIPT.fullmatch(call.value("process", 0) or call.value("membername", 0))
+    if script_match is None or len(call.plain) > 1:
         raise CommandNotSimulatedError(f"{call.name} with this script")
     rows = piped.rows if piped is not None else ()
-    return PipelineTable("text", text="\n".join(_value(row, found[1] or found[2]) for row in rows))
+    return PipelineTable(
+        "text", text="\n".join(_value(row, script_match[1] or script_match[2]) for row in rows)
+    )
 
 
 PROPERTY_SCRIPT: Final = re.compile(r"\{\s*\$_\.(\w+)\s*\}|(\w+)")

@@ -148,14 +148,14 @@ def names(call: CmdletCall, piped: PipelineTable | None, kind: str) -> tuple[str
 
 def matching(call: CmdletCall, names: Collection[str], wanted: Collection[str]) -> list[str]:
     """Return the wanted names; replace a pattern by the known names that match it. Raises ShellError."""
-    found = list[str]()
+    names_found = list[str]()
     for pattern in wanted:
         if conversions.has_wildcards(pattern):
             compiled = conversions.wildcard(call.name, pattern)
-            found += [one for one in names if compiled.fullmatch(one)]
+            names_found += [name for name in names if compiled.fullmatch(name)]
         else:
-            found.append(pattern)
-    return found
+            names_found.append(pattern)
+    return names_found
 
 
 def name(call: CmdletCall, piped: PipelineTable | None, kind: str, default: str = "") -> str:

@@ -109,7 +109,7 @@ def _find(cmdlet: str, prefix: str) -> Parameter | None:
     """Return the parameter with a name, an alias or an unambiguous prefix in lowercase."""
     cmdlet_names, _, other_names = PARAMETERS[cmdlet].partition("|")
     own_names = f"{cmdlet_names} ErrorAction/ea" + (" Cluster" if "-cluster" in cmdlet else "")
-    exact, begun = list[Parameter](), list[Parameter]()
+    exact, prefixed = list[Parameter](), list[Parameter]()
     for words, is_simulated in ((own_names, True), (f"{other_names} {COMMON}", False)):
         for word in words.split():
             spelling, _, mark = word.partition(":")
@@ -118,14 +118,14 @@ def _find(cmdlet: str, prefix: str) -> Parameter | None:
             if prefix in names:
                 exact.append(parameter)
             elif names[0].startswith(prefix):
-                begun.append(parameter)
-    return exact[0] if exact else begun[0] if len(begun) == 1 else None
+                prefixed.append(parameter)
+    return exact[0] if exact else prefixed[0] if len(prefixed) == 1 else None
 
 
 def is_switch(cmdlet: str, prefix: str) -> bool:
     """Return whether a parameter has no value; *cmdlet* may be unknown."""
-    found = _find(cmdlet.lower(), prefix) if cmdlet.lower() in PARAMETERS else None
-    return (found.name.lower() if found is not None else prefix) in SWITCHES.split()
+    parameter = _find(cmdlet.lower(), prefix) if cmdlet.lower() in PARAMETERS else None
+    return (parameter.name.lower() if parameter is not None else prefix) in SWITCHES.split()
 
 
 def resolve(call: CmdletCall, is_before_2016: bool) -> CmdletCall:

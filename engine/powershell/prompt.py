@@ -59,7 +59,7 @@ COMMENT: Final = re.compile(r"""('[^']*'|"[^"]*")|(?:^|(?<=\s))#.*""")
 
 def statements(line: str) -> list[str]:
     """Return the statements of a line, without comments."""
-    code = COMMENT.sub(lambda found: found[1] or "", line)
+    code = COMMENT.sub(lambda match: match[1] or "", line)
     return [part.strip() for part in STATEMENT.findall(code) if part.strip()]
 
 

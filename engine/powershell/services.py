@@ -60,7 +60,7 @@ def list_services(world: World, node: str) -> list[WindowsService]:
     services = [WindowsService(CLUSTER_SERVICE, "Cluster Service", "Running" if running else "Stopped")]
     for index, server in enumerate(_list_installed(world, node)):
         services += _list_of_instance(world, node, server, "MSSQLSERVER" if index == 0 else server)
-    return sorted(services, key=lambda one: one.name.lower())
+    return sorted(services, key=lambda item: item.name.lower())
 
 
 def _list_of_instance(world: World, node: str, server: str, service_name: str) -> list[WindowsService]:
@@ -85,19 +85,19 @@ def _find_services(
 ) -> list[WindowsService]:
     """Return the services that a cmdlet names, with wildcards or from the pipeline. Raises ShellError."""
     services = list_services(world, node)
-    named = {one.name.lower(): one for one in services}
+    named = {item.name.lower(): item for item in services}
     for server in _list_installed(world, node):  # MSSQL$NAME and SQLAgent$NAME find the default instance, too
-        for one in _list_of_instance(world, node, server, server):
-            named.setdefault(one.name.lower(), one)
-    found = []
-    for name in lookup.matching(call, [one.name for one in services], lookup.names(call, piped, "service")):
+        for other_service in _list_of_instance(world, node, server, server):
+            named.setdefault(other_service.name.lower(), other_service)
+    services_found = []
+    for name in lookup.matching(call, [item.name for item in services], lookup.names(call, piped, "service")):
         if name.lower() not in named:
             raise _error(call, f"Cannot find any service with service name '{name}'.", "ObjectNotFound",
                          "NoServiceFoundForGivenName", f"{name}:String")  # fmt: skip
-        found.append(named[name.lower()])
-    if not found and not lookup.names(call, piped, "service"):
+        services_found.append(named[name.lower()])
+    if not services_found and not lookup.names(call, piped, "service"):
         lookup.name(call, piped, "service")  # the error of a missing name
-    return found
+    return services_found
 
 
 def _error(call: CmdletCall, text: str, category: str, id: str, target: str) -> ShellError:
@@ -124,14 +124,14 @@ def switch_service(stop: bool, start: bool) -> Cmdlet:
     """Build Start-Service, Stop-Service or Restart-Service."""
 
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-        for one in _find_services(world, node, call, piped):
-            if stop and _list_running_dependents(world, node, one) and not call.has_switch("force"):
+        for entry in _find_services(world, node, call, piped):
+            if stop and _list_running_dependents(world, node, entry) and not call.has_switch("force"):
                 text = (
-                    f"Cannot stop service '{one.label}' because it has dependent services. It can only be stopped if "
+                    f"Cannot stop service '{entry.label}' because it has dependent services. It can only be stopped if "
                     "the Force flag is set."
                 )
                 raise _error(call, text, "InvalidOperation", "ServiceHasDependentServices", CONTROLLER)
-            _switch(world, node, call, one, stop, start)
+            _switch(world, node, call, entry, stop, start)
         return EMPTY_TABLE
 
     return cmdlet

@@ -411,8 +411,8 @@ def backup_certificate(
     paths = [path for path in (file, private_key_file) if path is not None]
     for path in paths:
         drive = volumes.drive_of(path)
-        is_lost = drive != "" and not volumes.has_drive(world.computer_of(server), drive)
-        if is_lost or files.find(world, server, path) is not None:
+        is_on_lost_drive = drive != "" and not volumes.has_drive(world.computer_of(server), drive)
+        if is_on_lost_drive or files.find(world, server, path) is not None:
             raise SqlError(15240, path)
     for path in paths:
         private = path == private_key_file

@@ -405,7 +405,11 @@ def preconditions(world: World, database: str) -> list[FailoverPrecondition]:
     found_copy = next((copy for copy in world.copies_of(database) if copy.group is not None), None)
     if found_copy is not None:
         return policy(found_copy).preconditions(world, database)
-    return [condition for way in PRECONDITION_SOURCES for condition in way(world, database)]
+    return [
+        condition
+        for find_preconditions in PRECONDITION_SOURCES
+        for condition in find_preconditions(world, database)
+    ]
 
 
 def has_automatic_failover(world: World, database: str) -> bool:

@@ -66,9 +66,9 @@ def back_up_log(world: World, server: str, database: str) -> None:
         return
     world.call_after(copy.log_backup_every_s, "log.backup", server, database)
     writes = copy.source is not None
-    open_here = copy.db_state is DbState.ONLINE and not copy.recovering
+    is_usable = copy.db_state is DbState.ONLINE and not copy.recovering
     logged = copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE
-    if writes and open_here and logged and runs(world, server, database, LOG_BACKUP):
+    if writes and is_usable and logged and runs(world, server, database, LOG_BACKUP):
         backup.back_up_log_by_job(world, key, backup.job_path(world, key))
 
 

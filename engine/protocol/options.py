@@ -142,12 +142,12 @@ def _online(world: World, key: Key, value: str) -> None:
         path = volumes.path_of(copy, disks.lost_files(world, world.copies[key])[0])
         absence = disks.absence(world, copy, path)
         raise SqlError(5120, path, int(absence.partition("(")[0]), absence, state=101, also=(5069,))
-    is_found_again = copy.disk_failed and not world.copies[key].disk_failed
-    if copy.db_state in (DbState.OFFLINE, DbState.EMERGENCY) or (is_found_again and not copy.group_kind):
+    is_disk_back = copy.disk_failed and not world.copies[key].disk_failed
+    if copy.db_state in (DbState.OFFLINE, DbState.EMERGENCY) or (is_disk_back and not copy.group_kind):
         world.update_copy(key, db_state=DbState.ONLINE)
         if world.copies[key].source is None:
             streams.add_source(world, key, copy.end_of_log_kb)
-    elif is_found_again:
+    elif is_disk_back:
         disks.recover(world, key)
 
 

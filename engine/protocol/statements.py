@@ -66,10 +66,10 @@ def exchanged(name: str, find_peers: FindPeers) -> Callable[[Statement], Stateme
 
     def decorate(statement: Statement) -> Statement:
         def run(world: World, server: str, database: str, *args: object) -> Outcome:
-            found = (
+            copies_found = (
                 c for k, c in world.copies.items() if k[0] == server and k[1].lower() == database.lower()
             )
-            copy = next(found, None)
+            copy = next(copies_found, None)
             guid, peers = find_peers(world, copy) if copy is not None else (0, ())
             if any(network.is_silent(world, guid, server, peer) for peer in peers):
                 return PendingStatement(world.tick + ticks(SILENCE_CHECK_S), handler, (database, *args))
@@ -163,15 +163,17 @@ def _account_recovery_loss(world: World, copy: DatabaseCopy) -> None:
     ]
     if any(serving.is_accessible(world, other_copy.key) for other_copy in other_copies):
         return
-    richest = max(other_copies, key=lambda other: streams.committed_kb(world, other), default=None)
+    richest = max(
+        other_copies, key=lambda source_copy: streams.committed_kb(world, source_copy), default=None
+    )
     committed_kb = streams.committed_kb(world, richest) if richest is not None else 0.0
     count = commits.count(world, richest, copy.end_of_log_kb, committed_kb) if richest is not None else 0
     if count:
         commits.record_loss(
             world, copy.database, copy.server, count, committed_kb - copy.end_of_log_kb, commits.THIS_COPY
         )
-        for other in other_copies:
-            world.update_copy(other.key, written_off_kb=streams.committed_kb(world, other))
+        for other_copy in other_copies:
+            world.update_copy(other_copy.key, written_off_kb=streams.committed_kb(world, other_copy))
 
 
 def shutdown(world: World, server: str, nowait: bool, login: str) -> Outcome:

@@ -132,8 +132,8 @@ SIZE_LEAST_KB: Final = 512.0
 
 def file_at(world: World, server: str, path: str) -> tuple[DatabaseCopy, DbFile] | None:
     """Return the database file at *path* on *server*, with its copy."""
-    for (where, _), copy in sorted(world.copies.items()):
-        for file in files_of(copy) if where == server else ():
+    for (server_name, _), copy in sorted(world.copies.items()):
+        for file in files_of(copy) if server_name == server else ():
             if path.lower() in (location.lower() for location in locations_of(copy, file)):
                 return copy, file
     return None

@@ -142,13 +142,15 @@ def group_world(
     world = cluster_world(nodes, windows, **cluster)
     add_instances(world, version)
     modes = dict(zip(nodes, (KINDS[kind] for kind in kinds), strict=True))
-    made = []
+    groups_made = []
     for number in range(groups):
         names = [_append_number(DATABASE, number * databases + place) for place in range(databases)]
-        made.append(_group(world, _append_number(GROUP, number), tuple(names), modes, required, listener))
-    roles = {group.name: role_of(group.name, listener, nodes, nodes[0]) for group in made}
-    config.update(world, nodes[0], groups=tuple(made), roles=tuple(roles.values()))
-    for group in made:
+        groups_made.append(
+            _group(world, _append_number(GROUP, number), tuple(names), modes, required, listener)
+        )
+    roles = {group.name: role_of(group.name, listener, nodes, nodes[0]) for group in groups_made}
+    config.update(world, nodes[0], groups=tuple(groups_made), roles=tuple(roles.values()))
+    for group in groups_made:
         _add_replicas(world, group, modes, version, workload)
     for name in nodes[1:]:
         world.links[nodes[0], name] = Link(bandwidth_mbps=MBPS)

@@ -316,7 +316,7 @@ def _admission() -> list[FigureRow]:
     play(world, suspended + "5 power-off NODE_1\n", 40.0)
     stays = not primary(world)
     play(world, "40 power-on NODE_1\n", 160.0)
-    back = primary(world)
+    primary_again = primary(world)
     forced = group_world(AUTO)
     play(
         forced,
@@ -332,7 +332,7 @@ def _admission() -> list[FigureRow]:
     reason = forced.copies["NODE_2", DATABASE].availability.suspended
     return [
         statement("GRP.ready.suspended", stays, "nothing is primary" if stays else "another took over"),
-        statement("GRP.ready.former", back == "NODE_1", f"primary: {back}"),
+        statement("GRP.ready.former", primary_again == "NODE_1", f"primary: {primary_again}"),
         statement("GRP.forced.waits", waits, f"primary: {later_primary} after it was forced"),
         statement("GRP.forced.planned", 41125 in error_numbers, f"errors {error_numbers}"),
         statement(

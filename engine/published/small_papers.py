@@ -113,7 +113,7 @@ def _drain_s(ratio: float) -> float:
 
 def _rule() -> list[FigureRow]:
     sent_ratio, used = wire_ratio(0.88, 2008), wire_ratio(0.87, 2008)
-    off = wire_ratio(0.27, 2005)
+    off_ratio = wire_ratio(0.27, 2005)
     raw, tried = (measure_pair(_case(SafetyMode.FULL, 1000.0, ratio), 60.0) for ratio in (1.0, 0.95))
     return [
         statement(
@@ -128,7 +128,7 @@ def _rule() -> list[FigureRow]:
             f"principal {raw.cpu_percent:.1f} to {tried.cpu_percent:.1f}%, "
             f"mirror {raw.mirror_cpu_percent:.1f} to {tried.mirror_cpu_percent:.1f}%",
         ),
-        statement("COMP.2005", off == 1.0, f"2005 sends {off:g} wire bytes a byte"),
+        statement("COMP.2005", off_ratio == 1.0, f"2005 sends {off_ratio:g} wire bytes a byte"),
     ]
 
 
@@ -223,12 +223,12 @@ def durability_rows() -> list[FigureRow]:
         measure_durability(SafetyMode.OFF, False),
         measure_durability(SafetyMode.OFF, True),
     )
-    far_full, far_delayed = (
+    far_full_ms, far_delayed = (
         measure_durability(SafetyMode.FULL, False, FAR_RTT_MS),
         measure_durability(SafetyMode.FULL, True, FAR_RTT_MS),
     )
     near_gain = full_durable.all_rows_s / full_delayed.all_rows_s
-    far_gain = far_full.all_rows_s / far_delayed.all_rows_s
+    far_gain = far_full_ms.all_rows_s / far_delayed.all_rows_s
     times = full_delayed.delay_ms_per_s / full_durable.delay_ms_per_s
     difference_s = off_durable.all_rows_s - off_delayed.all_rows_s
     # the time between two releases of log with delayed durability

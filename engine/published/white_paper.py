@@ -164,7 +164,7 @@ def _full_by_rtt() -> list[FigureRow]:
     cpu = [m.cpu_percent for m in w2.values()]
     loss_20 = 100 * (1 - w1[20.0].transactions_per_s / w1[0.2].transactions_per_s)
     longer_20_ms = 1000 * (w1[20.0].response_s - w1[0.2].response_s)
-    far = [w1[rtt] for rtt in (50.0, 100.0, 200.0)]
+    far_rates = [w1[rtt] for rtt in (50.0, 100.0, 200.0)]
     return [
         statement(
             "F8.below20",
@@ -173,10 +173,13 @@ def _full_by_rtt() -> list[FigureRow]:
         ),
         statement(
             "F8.above20",
-            far[2].transactions_per_s < 0.95 * w1[20.0].transactions_per_s
-            and w1[20.0].response_s < far[0].response_s < far[1].response_s < far[2].response_s,
-            f"50/100/200 ms: {_format_values([m.transactions_per_s for m in far])} per s, "
-            f"{_format_values([m.response_s for m in far], 2)} s",
+            far_rates[2].transactions_per_s < 0.95 * w1[20.0].transactions_per_s
+            and w1[20.0].response_s
+            < far_rates[0].response_s
+            < far_rates[1].response_s
+            < far_rates[2].response_s,
+            f"50/100/200 ms: {_format_values([m.transactions_per_s for m in far_rates])} per s, "
+            f"{_format_values([m.response_s for m in far_rates], 2)} s",
         ),
         statement(
             "F9.tps",
@@ -194,10 +197,10 @@ def _full_by_rtt() -> list[FigureRow]:
 def _off_by_rtt() -> list[FigureRow]:
     w1 = {rtt: _measure_at_rtt(WORKLOAD1, SafetyMode.OFF, rtt) for rtt in RTTS_MS}
     w2 = {rtt: _measure_at_rtt(WORKLOAD2, SafetyMode.OFF, rtt) for rtt in RTTS_MS}
-    base, far = w1[0.2], [w1[150.0], w1[200.0]]
+    base, far_rates = w1[0.2], [w1[150.0], w1[200.0]]
     near_tps = [w1[rtt].transactions_per_s for rtt in RTTS_MS if rtt <= 100.0]
     responses = [m.response_s for m in w1.values()]
-    loss = 100 * (1 - min(m.transactions_per_s for m in far) / base.transactions_per_s)
+    loss = 100 * (1 - min(m.transactions_per_s for m in far_rates) / base.transactions_per_s)
     growth = {rtt: queue_growth(setup_of(WORKLOAD1, SafetyMode.OFF, rtt_ms=rtt))[1] for rtt in RTTS_MS}
     growth2 = {rtt: queue_growth(setup_of(WORKLOAD2, SafetyMode.OFF, rtt_ms=rtt))[1] for rtt in (0.2, 2.0)}
     w2_tps = [m.transactions_per_s for m in w2.values()]
@@ -233,11 +236,11 @@ def _off_by_rtt() -> list[FigureRow]:
 
 
 def _build_bandwidth_rows() -> list[FigureRow]:
-    full = {mbps: _measure_at_mbps(WORKLOAD1, SafetyMode.FULL, mbps) for mbps in MBPS}
-    off = {mbps: _measure_at_mbps(WORKLOAD1, SafetyMode.OFF, mbps) for mbps in THIN_MBPS}
-    wide_link_tps = [full[mbps] for mbps in (1000.0, 100.0, 10.0)]
-    off_tps = [m.transactions_per_s for m in off.values()]
-    rise_ms = 1000 * (off[0.056].response_s - off[1000.0].response_s)
+    full_rates = {mbps: _measure_at_mbps(WORKLOAD1, SafetyMode.FULL, mbps) for mbps in MBPS}
+    off_rates = {mbps: _measure_at_mbps(WORKLOAD1, SafetyMode.OFF, mbps) for mbps in THIN_MBPS}
+    wide_link_tps = [full_rates[mbps] for mbps in (1000.0, 100.0, 10.0)]
+    off_tps = [m.transactions_per_s for m in off_rates.values()]
+    rise_ms = 1000 * (off_rates[0.056].response_s - off_rates[1000.0].response_s)
     queue_kb, growth = queue_growth(setup_of(WORKLOAD1, SafetyMode.OFF, bandwidth_mbps=1.0), 3600.0)
     first_kb, first = queue_growth(setup_of(WORKLOAD1, SafetyMode.OFF, bandwidth_mbps=1.0), 600.0)
     log = measure_pair(setup_of(WORKLOAD1, SafetyMode.NONE)).log_kb_per_s
@@ -251,10 +254,10 @@ def _build_bandwidth_rows() -> list[FigureRow]:
         ),
         statement(
             "F13.bad",
-            full[1.0].transactions_per_s < 0.3 * wide_link_tps[0].transactions_per_s
-            and full[5.0].transactions_per_s < 0.9 * wide_link_tps[0].transactions_per_s,
-            f"5/1 Mbps: {full[5.0].transactions_per_s:.0f} / {full[1.0].transactions_per_s:.0f} per s, "
-            f"{full[5.0].response_s:.1f} / {full[1.0].response_s:.1f} s",
+            full_rates[1.0].transactions_per_s < 0.3 * wide_link_tps[0].transactions_per_s
+            and full_rates[5.0].transactions_per_s < 0.9 * wide_link_tps[0].transactions_per_s,
+            f"5/1 Mbps: {full_rates[5.0].transactions_per_s:.0f} / {full_rates[1.0].transactions_per_s:.0f} per s, "
+            f"{full_rates[5.0].response_s:.1f} / {full_rates[1.0].response_s:.1f} s",
         ),
         statement(
             "F14.tps",

@@ -84,9 +84,9 @@ def _toggle_link(world: World, a: str, b: str, half_s: float, fault_index: int) 
     flapping = [f for f in active if f.verb == "flap-link"]
     if not flapping or flapping[-1] is not world.faults[fault_index]:
         return
-    is_up = not network.link(world, a, b).up and all(f.verb != "cut" for f in active)
+    becomes_up = not network.link(world, a, b).up and all(f.verb != "cut" for f in active)
     for x, y in ((a, b), (b, a)):
-        world.links[x, y] = replace(network.link(world, x, y), up=is_up)
+        world.links[x, y] = replace(network.link(world, x, y), up=becomes_up)
     network.reassess(world)
     world.call_after(half_s, "link.flap", a, b, half_s, fault_index)
 

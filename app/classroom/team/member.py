@@ -179,11 +179,13 @@ def format_total(message: TeamDrillEnded) -> str:
     if verdict is None:
         return ""
     goals = verdict["goals"].values()
-    met = tr("{met} of {all} goals met.").format(met=sum(at_s is not None for at_s in goals), all=len(goals))
+    goals_text = tr("{met} of {all} goals met.").format(
+        met=sum(at_s is not None for at_s in goals), all=len(goals)
+    )
     if verdict["score"] is None:
-        return met
+        return goals_text
     score = tr("{points} of 100 points.").format(points=formatting.plain_number(verdict["score"]))
-    return f"{score} {met}"
+    return f"{score} {goals_text}"
 
 
 def roles(invitation: Invitation, name: str) -> list[TeamRole]:

@@ -310,13 +310,13 @@ _WIRES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
 
 def _list_wires(world: World, places: Mapping[str, str], technology: str, owner: str) -> Iterator[StageWire]:
     for a, b, label in _WIRES[technology]:
-        first_place, second_place = places.get(a, ""), places.get(b, "")
+        first_location, second_place = places.get(a, ""), places.get(b, "")
         if DISK in (a, b):
-            node = second_place if a == DISK else first_place
-            is_up = node in world.computers and world.computers[node].powered
-            yield StageWire((a, b), not is_up, is_up and node == owner)
-        elif first_place and second_place:
-            yield _make_wire(world, (a, b), (first_place, second_place), label, technology)
+            node = second_place if a == DISK else first_location
+            is_powered = node in world.computers and world.computers[node].powered
+            yield StageWire((a, b), not is_powered, is_powered and node == owner)
+        elif first_location and second_place:
+            yield _make_wire(world, (a, b), (first_location, second_place), label, technology)
 
 
 def _make_wire(
@@ -333,10 +333,12 @@ def _make_wire(
         )
         used = is_own and client.lost_since is None
         return StageWire(ends, is_own and not used, used)
-    is_up = all(world.computer_named(name).powered for name in names)
+    has_power = all(world.computer_named(name).powered for name in names)
     if technology == MIRRORING or WITNESS not in ends:  # the cluster reaches its witness without SQL Server
-        is_up = is_up and all(world.instances[name].running for name in names if name in world.instances)
-    passing = is_up and network.is_passing(world, *names) and network.is_passing(world, *reversed(names))
+        has_power = has_power and all(
+            world.instances[name].running for name in names if name in world.instances
+        )
+    passing = has_power and network.is_passing(world, *names) and network.is_passing(world, *reversed(names))
     return StageWire(ends, not passing, passing, tr(label) if label else "")
 
 

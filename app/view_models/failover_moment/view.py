@@ -125,29 +125,31 @@ def make_view(
     """
     failover = moment.failover
     number = moment.phase_at(tick) if number is None else number
-    over = moment.end_tick is not None and tick >= moment.end_tick and number == len(moment.phases) - 1
+    is_past_end = moment.end_tick is not None and tick >= moment.end_tick and number == len(moment.phases) - 1
     if moment.technology != MIRRORING and not (moment.noticed and tick >= failover.detected_tick):
         facts = facts.with_vote_of(failover.from_server)  # the cluster does not know of the loss yet
     has_counted = number > 0 or any(vote.state == LOST for vote in facts.votes)
     votes, votes_tone = describe_votes(facts, has_counted)
     names = _list_names(moment, facts)
-    heading, sentence = _describe_phase(moment, number, names, over, tick)
-    elapsed_ticks = (moment.end_tick if over and moment.end_tick is not None else tick) - failover.failed_tick
+    heading, sentence = _describe_phase(moment, number, names, is_past_end, tick)
+    elapsed_ticks = (
+        moment.end_tick if is_past_end and moment.end_tick is not None else tick
+    ) - failover.failed_tick
     end_s = max(1.0, (max(tick, moment.end_tick or 0) - failover.failed_tick) / TICKS_PER_S)
     scale_s = end_s if moment.end_tick is not None else _round_scale(end_s * 1.25)
     kind = moment.phases[number].kind
     published, gauge = _compare(moment, tick)
     return StageView(
         moment.technology, number, heading, sentence,
-        _describe_since(moment, over), formatting.number(elapsed_ticks / TICKS_PER_S, 2),
+        _describe_since(moment, is_past_end), formatting.number(elapsed_ticks / TICKS_PER_S, 2),
         tr("Failover time, from detection"), _failover_time(moment, tick), gauge, published,
-        tuple(_list_rows(moment, facts, tick, over)),
+        tuple(_list_rows(moment, facts, tick, is_past_end)),
         tr(kind.check).format(**names) if kind.check else "",
-        tuple(_make_chip(phase, index, number, tick, over) for index, phase in enumerate(moment.phases)),
+        tuple(_make_chip(phase, index, number, tick, is_past_end) for index, phase in enumerate(moment.phases)),
         tuple(_list_segments(moment, tick, scale_s)),
         scale_s, min(1.0, elapsed_ticks / TICKS_PER_S / scale_s),
         facts, kind.lit, kind.wires, votes, votes_tone, _make_vessel(moment, facts, before_kb),
-        tuple(_list_resources(moment, facts, tick, number)), _list_lines(moment, facts, tick), over,
+        tuple(_list_resources(moment, facts, tick, number)), _list_lines(moment, facts, tick), is_past_end,
     )  # fmt: skip
 
 

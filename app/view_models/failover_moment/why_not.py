@@ -72,7 +72,9 @@ AT_PRESENT = mark("{database} is online. Red: a requirement that is not met at p
 def explain_failover(history: History) -> WhyNotView | None:
     """Return the requirements for the database that is down, or was down most recently; None without databases."""
     world = history.drill.world
-    accounts = sorted(world.availability.values(), key=lambda one: (one.serving, -one.since_tick))
+    accounts = sorted(
+        world.availability.values(), key=lambda availability: (availability.serving, -availability.since_tick)
+    )
     if not accounts:
         return None
     account = accounts[0]

@@ -84,7 +84,7 @@ class ClassBoard(QDialog):
         self._view: QWidget | None = None
         self._title = self._shown = ""
         """Title of the drill, and the line that began the shared replay."""
-        self._suggest: Suggest = lambda _question, _met: []
+        self._suggest: Suggest = lambda _question, _results: []
         self._goal_texts: Mapping[str, str] = {}
         self._begun = False
         self._board: DashboardUpdate | None = None

@@ -175,7 +175,7 @@ def places(text: str) -> list[TemplateParameter]:
 def fill_placeholders(text: str, values: dict[str, str]) -> str:
     """Return *text* with every placeholder replaced by its value in *values*, or by its own."""
     lower = {name.lower(): value for name, value in values.items()}
-    return PLACE.sub(lambda found: lower.get(found[1].strip().lower(), found[3].strip()), text)
+    return PLACE.sub(lambda match: lower.get(match[1].strip().lower(), match[3].strip()), text)
 
 
 def menu(insert: Callable[[str], None], parent: QWidget) -> QMenu:

@@ -152,10 +152,10 @@ def verdict(failover: Row, unlike: str = "") -> str:
             comparison = tr("Not compared with published times: {reason}.").format(reason=said_of(unlike))
         return f"{text} {comparison} {losses}".rstrip()
     share = formatting.percent(failover_s / published - 1.0, 0, sign=True)
-    beside = tr("Published: {time} ({reference}), {share}.").format(
+    published_text = tr("Published: {time} ({reference}), {share}.").format(
         time=formatting.seconds(published, 1), reference=failover["published_ref"], share=share
     )
-    return f"{text} {beside} {losses}".rstrip()
+    return f"{text} {published_text} {losses}".rstrip()
 
 
 class _PhaseBar(QWidget):
@@ -219,9 +219,9 @@ class _PhaseBar(QWidget):
             row = QRectF(swatch.right() + 5, line * 1.65, 400, line * 1.2)
             painter.drawText(row, Qt.AlignmentFlag.AlignVCenter, text)
             text_left = swatch.right() + 5 + metrics.horizontalAdvance(text) + line * 0.9
-        for number, (text, took) in enumerate(spans):
+        for number, (text, duration_s) in enumerate(spans):
             top, pitch = line * (3.0 + 1.6 * number), self.width() / total
-            box = QRectF(first * pitch, top, took * pitch, line * 0.35)
+            box = QRectF(first * pitch, top, duration_s * pitch, line * 0.35)
             painter.setPen(QPen(colors.muted if number else colors.text, 1.6))
             painter.drawPolyline(
                 QPolygonF([box.topLeft(), box.bottomLeft(), box.bottomRight(), box.topRight()])

@@ -284,10 +284,10 @@ class Debrief(QScrollArea):
     def _choose_primary(self, button: KeyButton) -> None:
         """Give one button the accent color and Enter, and the focus unless the person has moved it."""
         self._primary = button
-        for each in (self._retry, self._next_button):
-            each.setProperty("primary", "true" if each is button else "false")
-            each.style().unpolish(each)
-            each.style().polish(each)
+        for focusable in (self._retry, self._next_button):
+            focusable.setProperty("primary", "true" if focusable is button else "false")
+            focusable.style().unpolish(focusable)
+            focusable.style().polish(focusable)
         if self.hasFocus() or self.focusWidget() in (self._retry, self._next_button):
             self.take_focus()
 
@@ -436,8 +436,8 @@ class Debrief(QScrollArea):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Handle single keys that no widget has handled; a focused button handles Enter itself."""
-        key, is_plain = event.key(), not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        if self._form is not None or not is_plain or not self._act_on(Qt.Key(key)):
+        key, is_unmodified = event.key(), not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if self._form is not None or not is_unmodified or not self._act_on(Qt.Key(key)):
             super().keyPressEvent(event)
 
     def _act_on(self, key: Qt.Key) -> bool:

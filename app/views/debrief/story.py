@@ -217,8 +217,10 @@ def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]
         key = (guard.name, guard.seen_in, guard.target)
         name = f"{guard.target}: {said_of(guard.name)}" if guard.target else said_of(guard.name)
         if key in ticks_by_guard:
-            since = ticks_by_guard[key]
-            status_text = tr("no, since {moment}").format(moment=moment(since)) if since else tr("never")
+            start_tick = ticks_by_guard[key]
+            status_text = (
+                tr("no, since {moment}").format(moment=moment(start_tick)) if start_tick else tr("never")
+            )
             rows.append((0, ("✗", name, status_text, said_of(guard.seen_in))))
         else:
             held_span = next((span for span in spans if span.what == HOLDS), None)
@@ -240,4 +242,4 @@ def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]
                     ),
                 )
             )
-    return (row for _, row in sorted(rows, key=lambda found: found[0]))
+    return (row for _, row in sorted(rows, key=lambda match: match[0]))

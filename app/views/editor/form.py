@@ -186,7 +186,7 @@ class FormEntries(QWidget):
         self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.rows.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        self.rows.currentRowChanged.connect(lambda at: self.chosen.emit(at) if at >= 0 else None)
+        self.rows.currentRowChanged.connect(lambda index: self.chosen.emit(index) if index >= 0 else None)
         self.rows.installEventFilter(self)
         theme.follow(self, theme.FONT, self._fit)
 
@@ -468,10 +468,10 @@ class Form(QWidget):
         before = self._chosen_entries.get(key, 0)
         self.finish()
         self._chosen_entries[key] = selected_index
-        is_done = self._change(lambda text: edit(text, key))
-        if not is_done:
+        was_changed = self._change(lambda text: edit(text, key))
+        if not was_changed:
             self._chosen_entries[key] = before
-        return is_done
+        return was_changed
 
     def _add_inside(self, path: Path, model: type[BaseModel]) -> None:
         values = build_initial_values(model, str(path[-1]), self._data)

@@ -237,12 +237,12 @@ class FormPage(QScrollArea):
         metrics = self.fontMetrics()
         widest = max((metrics.horizontalAdvance(label.text()) for label in labels), default=0)
         room = self.viewport().width() - widest
-        is_beside = room >= FIELD_LEAST * metrics.averageCharWidth()
+        has_room = room >= FIELD_LEAST * metrics.averageCharWidth()
         policies = QFormLayout.RowWrapPolicy
         for label in labels:
-            label.setWordWrap(not is_beside)
+            label.setWordWrap(not has_room)
         for layout in widget.findChildren(QFormLayout):
-            layout.setRowWrapPolicy(policies.DontWrapRows if is_beside else policies.WrapAllRows)
+            layout.setRowWrapPolicy(policies.DontWrapRows if has_room else policies.WrapAllRows)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -503,8 +503,8 @@ def docstrings() -> dict[tuple[str, str], str]:
         for field, statement in zip(part.body, part.body[1:], strict=False):
             if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
                 match statement:
-                    case ast.Expr(value=ast.Constant(value=str(said))):
-                        docstrings_by_field[part.name, field.target.id] = inspect.cleandoc(said).replace(
+                    case ast.Expr(value=ast.Constant(value=str(docstring))):
+                        docstrings_by_field[part.name, field.target.id] = inspect.cleandoc(docstring).replace(
                             "\n", " "
                         )
     return docstrings_by_field

@@ -372,7 +372,7 @@ class FieldRow:
             return self._choice()
         if field.kind is FieldKind.FLAG:
             flag = QCheckBox()
-            flag.clicked.connect(lambda on: self._commit(on))
+            flag.clicked.connect(lambda is_checked: self._commit(is_checked))
             return flag
         if field.kind in LINES_SHOWN:
             lines = TextArea(self.finish, LINES_OF_BRIEF if field.key in LONG else LINES_SHOWN[field.kind])
@@ -398,7 +398,7 @@ class FieldRow:
         for choice in self.field.choices:
             box.addItem(str(choice), choice)
         self._fixed = box.count()
-        box.activated.connect(lambda at: self._take(box.itemData(at)))
+        box.activated.connect(lambda index: self._take(box.itemData(index)))
         return box
 
     def offer(self, choices: Mapping[str, str]) -> None:
@@ -424,11 +424,11 @@ class FieldRow:
         """Add a value outside the choices (`{version}` of a variant) as one more choice."""
         while box.count() > self._fixed:
             box.removeItem(self._fixed)
-        at = next((index for index in range(box.count()) if box.itemData(index) == value), -1)
-        if at < 0 and value is not None:
+        index_found = next((index for index in range(box.count()) if box.itemData(index) == value), -1)
+        if index_found < 0 and value is not None:
             box.addItem(str(value), value)
-            at = self._fixed
-        box.setCurrentIndex(at)
+            index_found = self._fixed
+        box.setCurrentIndex(index_found)
 
 
 def add_row(layout: QFormLayout, row: FieldRow) -> None:

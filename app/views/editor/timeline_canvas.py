@@ -334,7 +334,7 @@ class TimelineCanvas(QWidget):
         colors = theme.tokens(self.palette())
         self._draw_axis(painter, colors)
         self._draw_names(painter, colors)
-        for entry, box, layout in sorted(self._boxes, key=lambda it: it[0].path == self._chosen_path):
+        for entry, box, layout in sorted(self._boxes, key=lambda item: item[0].path == self._chosen_path):
             if layout is not None:
                 self._draw_fault(painter, colors, entry, box, layout)
             elif entry.kind == WAIT:

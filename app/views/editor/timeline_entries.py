@@ -421,7 +421,7 @@ def move_entries(
 
 def remove_entries(text: str, entries: Iterable[TimelineEntry]) -> str:
     """Return *text* without these entries. Raises ScenarioEditError."""
-    for entry in sorted(entries, key=lambda each: -int(each.path[1])):
+    for entry in sorted(entries, key=lambda entry: -int(entry.path[1])):
         text = remove_entry(text, str(entry.path[0]), int(entry.path[1]))
     return text
 

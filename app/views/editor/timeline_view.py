@@ -226,7 +226,7 @@ class TimelineView(QWidget):
             tool = QToolButton()
             tool.setToolTip(words)
             tool.setAccessibleName(words)
-            tool.clicked.connect(lambda _=False, by=factor: self.area.zoom_by(by))
+            tool.clicked.connect(lambda _=False, zoom_factor=factor: self.area.zoom_by(zoom_factor))
             bar.addWidget(tool)
             self._zooms.append((tool, icon))
         widget = QWidget()

@@ -139,22 +139,22 @@ class PanelPainter(CanvasPainter):
     def _draw_rows(self, view: StageView) -> None:
         box, colors, y = find_panel(self.height), self.colors, self._panel_rows(view)["rows"]
         left, right, tall = box.left() + 20, box.right() - 20, self.line_height("bold")
-        far, end = self.style.far, box.bottom()
-        if view.check and not far:
+        far_edge, end = self.style.far, box.bottom()
+        if view.check and not far_edge:
             end = self._find_check(view)[0]
         rows = [row for row in view.rows if row.tone != "muted"]  # the picture shows the others as well
-        if not far and len(view.rows) * tall <= end - y:
+        if not far_edge and len(view.rows) * tall <= end - y:
             rows = list(view.rows)
-        gap = max(0.0, min(4.0 if far else 8.0, (end - y) / len(rows) - tall))
+        gap = max(0.0, min(4.0 if far_edge else 8.0, (end - y) / len(rows) - tall))
         room = right - left - INDENT - 8
-        least = self.style.least_share("body")
+        min_share = self.style.least_share("body")
         shares = [
             min(1.0, room / (self.width_of(row.name, "bold") + self.width_of(row.text, "body") + 2))
             for row in rows
         ]
-        least_beside = max(BESIDE, least)
-        if sum(1 + (share < least_beside) for share in shares) * tall > end + 2 - y:
-            least_beside = least  # smaller text instead of a missing value
+        min_side_share = max(BESIDE, min_share)
+        if sum(1 + (share < min_side_share) for share in shares) * tall > end + 2 - y:
+            min_side_share = min_share  # smaller text instead of a missing value
         for row, share in zip(rows, shares, strict=True):
             if y + tall > end + 2:
                 return
@@ -169,7 +169,7 @@ class PanelPainter(CanvasPainter):
                 row.tone
             )
             name_width, wide = self.width_of(row.name, "bold"), self.width_of(row.text, "body") + 2
-            is_beside = share >= least_beside
+            is_beside = share >= min_side_share
             name = QRectF(left + INDENT, y, name_width * share if is_beside else room, tall)
             self.text(row.name, name, "bold", colors.text)
             if not is_beside and y + 2 * tall > end + 2:
@@ -230,11 +230,11 @@ class PanelPainter(CanvasPainter):
         step = _tick_step(view.scale_s)
         second, small = 0.0, self.line_height("small")
         while second <= view.scale_s + 1e-9:
-            at = bar.left() + bar.width() * second / view.scale_s
+            second_x = bar.left() + bar.width() * second / view.scale_s
             words = f"{formatting.plain_number(second)} s"
             align = Qt.AlignmentFlag.AlignLeft if second == 0 else Qt.AlignmentFlag.AlignHCenter
-            left = at if second == 0 else min(at - 40, bar.right() - 60)
-            if abs(at - x) > 24 or second == 0:
+            left = second_x if second == 0 else min(second_x - 40, bar.right() - 60)
+            if abs(second_x - x) > 24 or second == 0:
                 self.text(words, QRectF(left, bar.bottom() + 5, 80, small), "small", colors.muted, align)
             second += step
 

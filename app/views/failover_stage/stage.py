@@ -290,8 +290,8 @@ class FailoverStage(QWidget):
             has_room = sum(hints) + GAP_PX * len(hints) + 2 * MARGIN_PX <= self.width()
             if has_room:
                 break
-        way = QBoxLayout.Direction
-        self._sides.setDirection(way.LeftToRight if has_room else way.TopToBottom)
+        direction_type = QBoxLayout.Direction
+        self._sides.setDirection(direction_type.LeftToRight if has_room else direction_type.TopToBottom)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

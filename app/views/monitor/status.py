@@ -184,12 +184,12 @@ MODES: Final = (
 
 def _number(title: str, value: Callable[[MonitorRow], float]) -> TableColumn:
     return TableColumn(
-        title=title, text=lambda found: formatting.number(value(found[1])), right=True, sample="100,000"
+        title=title, text=lambda row: formatting.number(value(row[1])), right=True, sample="100,000"
     )
 
 
 def _time(title: str, value: Callable[[MonitorRow], float | None]) -> TableColumn:
-    return TableColumn(title=title, text=lambda found: hms(value(found[1])), right=True, sample="00:00:00")
+    return TableColumn(title=title, text=lambda row: hms(value(row[1])), right=True, sample="00:00:00")
 
 
 def columns() -> list[TableColumn]:
@@ -198,21 +198,21 @@ def columns() -> list[TableColumn]:
     A row of the table is (date, recorded row).
     """
     return [
-        TableColumn(title=mark("Time recorded"), text=lambda found: found[0], sample="2005-10-22 12:00:41"),
+        TableColumn(title=mark("Time recorded"), text=lambda row: row[0], sample="2005-10-22 12:00:41"),
         TableColumn(
             title=mark("Role"),
-            text=lambda found: tr(found[1].role.name.capitalize()),
+            text=lambda row: tr(row[1].role.name.capitalize()),
             sample=mark("Principal"),
         ),
         TableColumn(
             title=mark("Mirroring state"),
-            text=lambda found: tr(STATES[found[1].state][0]),
-            tone=lambda found: STATES[found[1].state][1],
+            text=lambda row: tr(STATES[row[1].state][0]),
+            tone=lambda row: STATES[row[1].state][1],
             sample=mark("Synchronizing"),
         ),
         TableColumn(
             title=mark("Witness connection"),
-            text=lambda found: tr(WITNESS_STATES[found[1].witness_state][0]),
+            text=lambda row: tr(WITNESS_STATES[row[1].witness_state][0]),
             sample=mark("Disconnected"),
         ),
         _number(mark("Unsent log (KB)"), lambda row: row.unsent_kb),

@@ -225,8 +225,8 @@ def _groups(world: World, server: Instance) -> Iterable[ExplorerItem]:
 
 
 def _board(group: str, world: World, server: Instance) -> dashboard.GroupDashboard | None:
-    found = dashboard.find_groups(world, server.name).get(group)
-    return dashboard.board(world, *found) if found is not None else None
+    group_details = dashboard.find_groups(world, server.name).get(group)
+    return dashboard.board(world, *group_details) if group_details is not None else None
 
 
 def _replicas(group: str, world: World, server: Instance) -> Iterable[ExplorerItem]:

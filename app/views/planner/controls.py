@@ -423,7 +423,7 @@ class Controls(QScrollArea):
         fields = (self.loss, self.ratio, self.rpo, self.response, self.cost, self.pause, self.volume)
         for field in (*fields, *self.own.values()):
             field.valueChanged.connect(self._on_change)
-        self.safety.idToggled.connect(lambda _, on: self._on_change() if on else None)
+        self.safety.idToggled.connect(lambda _, is_checked: self._on_change() if is_checked else None)
 
     def _choose_surroundings(self) -> None:
         """Select servers, version and compression of the workload; a custom one keeps the present ones."""

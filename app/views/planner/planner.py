@@ -369,9 +369,9 @@ class Planner(QWidget):
         """Place columns below each other for large text on a small screen."""
         left_px = self.fontMetrics().horizontalAdvance("0") * LEFT_LETTERS
         narrow = self.width() < NARROW_LEFTS * left_px
-        way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
+        direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         for layout in (self._layout, self._notes_layout):
-            layout.setDirection(way)
+            layout.setDirection(direction)
         self._left_column.setMinimumWidth(0 if narrow else left_px)
         self._left_column.setMaximumWidth(ANY_SIZE if narrow else left_px)
         self._left_column.setMinimumHeight(CONTROLS_LINES * self.fontMetrics().height() if narrow else 0)

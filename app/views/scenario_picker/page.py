@@ -295,10 +295,10 @@ class ScenarioPicker(QWidget):
             else tr("Search drills")
         )
         placeholder = tr("symptom, error number, view or command")
-        full = f"{short}: {placeholder}"
+        full_text = f"{short}: {placeholder}"
         room = self.search.width() - 2 * self.search.fontMetrics().height()
         key = keys.format_native(SEARCH_KEY)
-        texts = (f"{full}  ({key})", full, f"{short}  ({key})", short, tr("Search"))
+        texts = (f"{full_text}  ({key})", full_text, f"{short}  ({key})", short, tr("Search"))
         width = self.search.fontMetrics().horizontalAdvance
         self.search.setPlaceholderText(next((text for text in texts if width(text) <= room), ""))
         self.search.setToolTip(texts[0])

@@ -232,8 +232,8 @@ class TopCards(QWidget):
 
     def _arrange(self) -> None:
         is_beside = self.width() >= BESIDE_UNITS * self.fontMetrics().height()
-        way = QBoxLayout.Direction
-        self._row.setDirection(way.LeftToRight if is_beside else way.TopToBottom)
+        direction_type = QBoxLayout.Direction
+        self._row.setDirection(direction_type.LeftToRight if is_beside else direction_type.TopToBottom)
 
     def show_font(self) -> None:
         """Apply the text size."""

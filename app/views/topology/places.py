@@ -63,9 +63,9 @@ def arrange(
     drops = []
     for rows in (witnesses, clients):
         height = max((size.height for _, size in rows), default=0.0)
-        fits_inside = is_beside and rows and reach > TALL * height and (len(rows) == 1 or not head)
-        drops.append(reach - height / 2.0 if fits_inside else reach + height / 2.0 + near_gap)
-        if fits_inside:
+        fits_in_arc = is_beside and rows and reach > TALL * height and (len(rows) == 1 or not head)
+        drops.append(reach - height / 2.0 if fits_in_arc else reach + height / 2.0 + near_gap)
+        if fits_in_arc:
             gap_between = max(gap_between, sum(size.width for _, size in rows) + gap * 0.3)
     places = _row(partners, 0.0, gap_between)
     outer = [places[name][0] for name, _ in partners]
@@ -95,14 +95,14 @@ def _arrange_square(
         name: (distance_x * (index % 2 * 2 - 1), down * (index // 2 * 2 - 1))
         for index, (name, _) in enumerate(partners)
     }
-    for cards, way in (
+    for cards, direction in (
         (witnesses, 1.0),
         (clients[::-1], -1.0),
     ):  # witnesses from the top downwards, applications from the bottom upwards
-        y = -way * (down + height / 2.0 - gap * 0.5 * (way > 0.0))
+        y = -direction * (down + height / 2.0 - gap * 0.5 * (direction > 0.0))
         for name, size in cards:
-            places[name] = (0.0, y + way * size.height / 2.0)
-            y += way * (size.height + gap * COMPACT_DROP)
+            places[name] = (0.0, y + direction * size.height / 2.0)
+            y += direction * (size.height + gap * COMPACT_DROP)
     return places
 
 
@@ -116,9 +116,14 @@ def _arrange_around_center(
     (left, _), (right, _), *other_partners = partners
     width, height = max(size.width for _, size in partners), max(size.height for _, size in partners)
     inner_height = max((size.height for _, size in (*witnesses, *clients)), default=0.0)
-    near_y, far = inner_height / 2.0 + gap * 0.2, inner_height + height / 2.0 + gap * 0.75
+    near_y, far_y = inner_height / 2.0 + gap * 0.2, inner_height + height / 2.0 + gap * 0.75
     aside = gap if len(other_partners) <= FEW else gap * 0.5
-    rows = ((witnesses, -near_y), (clients, near_y), (other_partners[::2], -far), (other_partners[1::2], far))
+    rows = (
+        (witnesses, -near_y),
+        (clients, near_y),
+        (other_partners[::2], -far_y),
+        (other_partners[1::2], far_y),
+    )
     places: dict[str, Place] = {}
     for row, y in rows:
         places |= _row(row, y, aside)

@@ -164,8 +164,8 @@ class TopologyScene(QGraphicsScene):
         names = {target.names[0] for target in self._lit if target.kind in ("server", "client")}
         items: list[Item] = [*self.nodes.values(), *self.links.values()]
         for item in items:
-            is_between = isinstance(item, LinkItem) and {item.face.a, item.face.b} <= names
-            item.setOpacity(1.0 if not self._lit or item.target in self._lit or is_between else DIMMED)
+            joins_names = isinstance(item, LinkItem) and {item.face.a, item.face.b} <= names
+            item.setOpacity(1.0 if not self._lit or item.target in self._lit or joins_names else DIMMED)
 
     # --- positions ------------------------------------------------------------------------------------------
 

@@ -372,7 +372,9 @@ def modify_replica(world: World, server: str, name: str, replica_options: Replic
         seeding.restart(world, new.server, group.guid)
     if new == old_replica:
         return []
-    replicas.change(world, server, group.guid, lambda now: replace(now, replicas=changed_replica.replicas))
+    replicas.change(
+        world, server, group.guid, lambda config: replace(config, replicas=changed_replica.replicas)
+    )
     if new.mode is not old_replica.mode:
         movement.fit_modes(world, group.guid, server)
     for copy in replicas.copies(world, new.server, group.guid):
@@ -426,7 +428,9 @@ def add_replica(world: World, server: str, name: str, replica_options: Replicas)
     changed_group = replace(group, replicas=(*group.replicas, *added_replicas))
     check_group(world, changed_group, "ADD REPLICA", version)
     check_nodes(world, changed_group)
-    replicas.change(world, server, group.guid, lambda now: replace(now, replicas=changed_group.replicas))
+    replicas.change(
+        world, server, group.guid, lambda config: replace(config, replicas=changed_group.replicas)
+    )
     _fit_owners(world, changed_group)
     return []
 
@@ -455,8 +459,8 @@ def remove_replica(world: World, server: str, name: str, replica_options: Replic
         world,
         server,
         group.guid,
-        lambda now: replace(
-            movement.remove_places(now, lambda place: place[1] in hosts), replicas=remaining_replicas
+        lambda config: replace(
+            movement.remove_places(config, lambda place: place[1] in hosts), replicas=remaining_replicas
         ),
     )
     for server_name in sorted(hosts):

@@ -190,7 +190,7 @@ def leave(world: World, server: str, database: str) -> list[Message]:
     if world.replicas[server, guid].role is ReplicaRole.PRIMARY:
         raise SqlError(35240, copy.database, group.name, state=14)
     place = (copy.database, server)
-    replicas.change(world, server, guid, lambda old: movement.remove_places(old, lambda one: one == place))
+    replicas.change(world, server, guid, lambda old: movement.remove_places(old, lambda item: item == place))
     movement.watch_removals(world)
     if copy.group_kind and not configuration.can_write(world, server):
         movement.unjoin(world, server, copy.database, guid)

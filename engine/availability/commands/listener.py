@@ -228,7 +228,7 @@ def modify(world: World, server: str, name: str, listener: str, options: Options
     if port == old.port and any(option == "PORT" for option, _ in options):
         raise SqlError(19468, old.name, group.name, port)
     new = replace(old, port=port, addresses=_addresses(world, server, options, old.addresses))
-    replicas.change(world, server, group.guid, lambda now: replace(now, listener=new))
+    replicas.change(world, server, group.guid, lambda config: replace(config, listener=new))
     _fit_resources(world, replace(group, listener=new))
     if new.addresses != old.addresses and world.listeners.get(old.name) == server:
         failover.register(world, server, new)
@@ -252,7 +252,7 @@ def remove(world: World, server: str, name: str, listener: str, options: Options
     check_syntax("REMOVE", options)
     group, old = _find_listener(world, server, name, "remove", listener)
     errorlog.write(world, server, 26070, old.name)
-    replicas.change(world, server, group.guid, lambda now: replace(now, listener=None))
+    replicas.change(world, server, group.guid, lambda config: replace(config, listener=None))
     world.listeners.pop(old.name, None)
     world.records.pop(old.name, None)
     _fit_resources(world, replace(group, listener=None))

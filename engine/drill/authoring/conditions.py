@@ -241,8 +241,8 @@ class _ConditionReader:
             return _Part(lambda facts: not test(facts))
 
         def answer(facts: Facts) -> ConditionResult:
-            found = evaluate(facts)
-            return found._replace(holds=not found.holds)
+            result = evaluate(facts)
+            return result._replace(holds=not result.holds)
 
         return _Part(lambda facts: not test(facts), answer)
 
@@ -262,9 +262,9 @@ class _ConditionReader:
         return _maybe_not(negated, lambda facts: check(facts.world, name))
 
     def _server_test(self, tree: Tree[Token]) -> Test:
-        subject, where, negated, word = tree.children
+        subject, location, negated, word = tree.children
         kind, name = self._any_name(subject)
-        server = self._name(where, "server")
+        server = self._name(location, "server")
         if kind == "server":
             check = f.SERVER_WORDS[_match_keyword(word, f.SERVER_WORDS)]
             return _maybe_not(
@@ -277,9 +277,9 @@ class _ConditionReader:
         return _maybe_not(negated, lambda facts: f.copy_is(facts, name, server, state))
 
     def _serves(self, tree: Tree[Token]) -> Test:
-        subject, where = tree.children
+        subject, location = tree.children
         database = self._name(subject, "database")
-        server = self._name(where, "server") if where is not None else None
+        server = self._name(location, "server") if location is not None else None
         return lambda facts: f.serves(facts, database, server)
 
     def _part_test(self, tree: Tree[Token]) -> Test:
@@ -292,19 +292,19 @@ class _ConditionReader:
         return _maybe_not(negated, lambda facts: f.safety_is(facts, database, level))
 
     def _statement_test(self, tree: Tree[Token]) -> Test:
-        result_word, text, where = tree.children
+        result_word, text, location = tree.children
         statement = str(text)[1:-1]
         if not statement.strip():
             raise ConditionError(
                 _column(text), say("the text is empty"), say("a part of a T-SQL statement in quotes")
             )
-        server = self._name(where, "server") if where is not None else None
+        server = self._name(location, "server") if location is not None else None
         ran = str(result_word).lower() == "ran"
         return lambda facts: f.has_sent_batch(facts, statement, server, without_error=ran)
 
     def _error(self, tree: Tree[Token]) -> Test:
-        number, where = tree.children
-        server = self._name(where, "server") if where is not None else None
+        number, location = tree.children
+        server = self._name(location, "server") if location is not None else None
         error_number = int(str(number))
         return lambda facts: f.has_error(facts, error_number, server)
 
@@ -377,10 +377,10 @@ def _join_parts(join: Callable[[Test, Test], Test], parts: list[_Part], decides:
         answers = [part(facts) for part in moving]
         deciding = [result for result in answers if result.holds == decides]
         if deciding:  # the whole result is valid as long as one of these is
-            return max(deciding, key=lambda found: (found.until, -len(found.levels)))
+            return max(deciding, key=lambda answer: (answer.until, -len(answer.levels)))
         until_tick = min(result.until for result in answers)
         return ConditionResult(
-            not decides, until_tick, tuple(level for found in answers for level in found.levels)
+            not decides, until_tick, tuple(level for answer in answers for level in answer.levels)
         )
 
     return _Part(test, answer)

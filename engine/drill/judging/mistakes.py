@@ -93,14 +93,14 @@ def mistakes(
     action.
     """
     rules = {rule.name: rule for rule in drill.scenario.rubric}
-    by_place = {move.place: move for move in deeds}
+    deeds_by_place = {move.place: move for move in deeds}
     items = drill.score().items
     advice = {loss.cause: loss.better for item in items if item.name == DISARMED for loss in item.losses}
     mistake_list = []
     for item in items:
         for loss in item.losses:
             if loss.points > 0.0 and not loss.unasked:
-                mistake = _mistake(drill, item, loss, rules.get(item.name), lanes, plan, by_place)
+                mistake = _mistake(drill, item, loss, rules.get(item.name), lanes, plan, deeds_by_place)
                 mistake_list.append(_add_failover_advice(mistake, rules.get(item.name), advice))
     explained = {mistake.without.place for mistake in mistake_list if mistake.without is not None}
     mistake_list += [

@@ -145,11 +145,11 @@ class _DatabaseRecorder(Struct):
         """Record the present preconditions of an automatic failover."""
         preconditions = groups.preconditions(world, database)
         guards_by_key = {(guard.name, guard.seen_in, guard.target): guard for guard in preconditions}
-        is_lost = any(guard.about == "beginning" and guard.holds for guard in guards_by_key.values())
+        has_lost_guard = any(guard.about == "beginning" and guard.holds for guard in guards_by_key.values())
         for key, guard in guards_by_key.items():
             if guard.about == "beginning":
                 self.beginnings.add(key)
-            if guard.about == "memory" and is_lost and key in self.guards:
+            if guard.about == "memory" and has_lost_guard and key in self.guards:
                 continue  # their state at the detection of the loss stays
             self.guards.setdefault(key, LaneRecorder()).note(world.tick, HOLDS if guard.holds else FAILS)
         for key, lane in self.guards.items():
@@ -246,8 +246,8 @@ class Marker(Struct, frozen=True):
 
 def markers(events: Iterable[Event]) -> list[Marker]:
     """Return the markers for *events* by time. A command is listed when it began."""
-    found = (marker for event in events if (marker := marker_of(event)) is not None)
-    return sorted(found, key=lambda marker: marker.tick)
+    markers = (marker for event in events if (marker := marker_of(event)) is not None)
+    return sorted(markers, key=lambda marker: marker.tick)
 
 
 def marker_of(event: Event) -> Marker | None:
@@ -268,9 +268,9 @@ def _find_kind_and_text(event: Event) -> tuple[MarkerKind, str] | None:
             return None
         case FailoverData(step=step):
             return ("transition", event.text) if step in ("accepted", "online") else None
-        case SqlDoneData() as done:
-            kind: MarkerKind = "refusal" if facts.errors(done) else "command"
-            return kind, f"{event.server}: {' '.join(done.batch.split())}"
+        case SqlDoneData() as batch_result:
+            kind: MarkerKind = "refusal" if facts.errors(batch_result) else "command"
+            return kind, f"{event.server}: {' '.join(batch_result.batch.split())}"
         case HintData():
             return "hint", say("hint opened: {hint}", hint=event.text)
         case NoteData(ended_by=str()):

@@ -48,7 +48,7 @@ def find_pointless_actions(
     faults = (
         PointlessAction(" ".join((f.verb, *f.args)), f.asked_tick) for f in _faults(world, journal, scenario)
     )
-    return sorted([*faults, *_commands(events, scenario)], key=lambda each: each.tick)
+    return sorted([*faults, *_commands(events, scenario)], key=lambda action: action.tick)
 
 
 def _faults(world: World, journal: Sequence[Input], scenario: Scenario) -> Iterator[Fault]:

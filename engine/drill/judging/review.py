@@ -290,8 +290,10 @@ def _build_outage(drill: Drill, lanes: Lanes, span: StateSpan) -> Outage:
         )
     )
     if automatic and ending_failover is not None:
-        way = STARTED if _was_started(drill, ending_failover) else TAKEOVER_TEXTS[ending_failover.kind]
-        verdict = outcome = say(way, server=ending_failover.to_server)
+        takeover_text = (
+            STARTED if _was_started(drill, ending_failover) else TAKEOVER_TEXTS[ending_failover.kind]
+        )
+        verdict = outcome = say(takeover_text, server=ending_failover.to_server)
     elif ending_failover is not None:
         outcome = say(TAKEOVER_TEXTS[ending_failover.kind], server=ending_failover.to_server)
         verdict = (
@@ -316,7 +318,7 @@ def _failover_of(drill: Drill, database: str, span: StateSpan) -> Failover | Non
         for failover in drill.world.failovers
         if failover.database == database and failover.online_tick is not None
     ]
-    is_inside = (
+    inner_failovers = (
         failover for failover in failovers if span.from_tick <= (failover.online_tick or 0) <= span.to_tick
     )
     start_tick = (
@@ -324,7 +326,7 @@ def _failover_of(drill: Drill, database: str, span: StateSpan) -> Failover | Non
         for failover in failovers
         if span.from_tick <= failover.failed_tick < span.to_tick <= (failover.online_tick or 0)
     )
-    return next(is_inside, None) or next(start_tick, None)
+    return next(inner_failovers, None) or next(start_tick, None)
 
 
 def _find_blocking_preconditions(

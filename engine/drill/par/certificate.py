@@ -282,10 +282,10 @@ class CertificateBuilder:
         scenario, seed = self.fair.scenario, self.fair.seed
         if plan not in self._reactions:
             self._reactions[plan] = multi_seed.build_reactions(scenario, seed, plan.actions)
-        for other in self._seeds:
-            if (plan, other) not in self._values and not is_expired(1.0):
-                self._values[plan, other] = multi_seed.play_reactions(
-                    SearchDrill(self._variant, other), self._reactions[plan]
+        for other_seed in self._seeds:
+            if (plan, other_seed) not in self._values and not is_expired(1.0):
+                self._values[plan, other_seed] = multi_seed.play_reactions(
+                    SearchDrill(self._variant, other_seed), self._reactions[plan]
                 )
         return [
             self._values[plan, other_seed] for other_seed in self._seeds if (plan, other_seed) in self._values
@@ -348,8 +348,8 @@ def _merge_previous(previous: ParCertificate, certificate: ParCertificate) -> Pa
     certificate["nodes"] = max(previous.get("nodes", 0), certificate["nodes"])
     certificate["complete"] = previous.get("complete", False) or certificate["complete"]
     certificate["optimal"] = previous.get("optimal", False) or certificate["optimal"]
-    is_same = previous.get("choices") == certificate["choices"]
-    if is_same and previous.get("acts_tried", 0) > certificate["acts_tried"]:
+    has_same_choices = previous.get("choices") == certificate["choices"]
+    if has_same_choices and previous.get("acts_tried", 0) > certificate["acts_tried"]:
         certificate["acts_tried"] = previous["acts_tried"]
         certificate["blunder_share"] = previous["blunder_share"]
     sprung = {trap["name"]: trap["best"] for trap in previous.get("traps") or () if trap["best"] is not None}

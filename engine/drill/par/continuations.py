@@ -191,9 +191,9 @@ class BaselineRun:
                 self._found[cache_key] = PrunedRollout(run.compute_upper_bound(), missed=True)
                 return None
             yield 0.0
-        way = yield from finish_rollout(run, len(moment.journal), -1.0)
-        self._found[cache_key] = way
-        return way if isinstance(way, Rollout) and way.reached else None
+        rollout = yield from finish_rollout(run, len(moment.journal), -1.0)
+        self._found[cache_key] = rollout
+        return rollout if isinstance(rollout, Rollout) and rollout.reached else None
 
     def _drop_noop(self, run: SearchDrill, play: Continuation) -> Continuation | None:
         """Return the rest of *play* if its first action would be a no-op; otherwise None."""
@@ -244,9 +244,11 @@ def find_best_rollout(
     """
     best_rollout: Rollout | None = None
     for play in candidates:
-        way = yield from baseline.evaluate(moment, play, -1.0 if best_rollout is None else best_rollout.score)
-        if isinstance(way, Rollout) and (best_rollout is None or rank(way) > rank(best_rollout)):
-            best_rollout = way
+        rollout = yield from baseline.evaluate(
+            moment, play, -1.0 if best_rollout is None else best_rollout.score
+        )
+        if isinstance(rollout, Rollout) and (best_rollout is None or rank(rollout) > rank(best_rollout)):
+            best_rollout = rollout
             if best_rollout.score >= threshold:
                 break
     assert best_rollout is not None, "the first way is never cut"
@@ -443,8 +445,8 @@ def finish_rollout(
     """Play *run* to its end and return the result. The rollout may be pruned if its score is below *score_floor*."""
     end = default_end(run, run.journal[-1].tick if run.journal else 0)
     while run.tick < end and not run.finished:
-        if score_floor > 0.0 and (bound := run.compute_upper_bound(score_floor)) < score_floor:
-            return PrunedRollout(bound, _has_missed_goal(run))
+        if score_floor > 0.0 and (upper_bound := run.compute_upper_bound(score_floor)) < score_floor:
+            return PrunedRollout(upper_bound, _has_missed_goal(run))
         for _ in advance_in_slices(run, min(end, run.tick + ticks(CHECKED_S))):
             yield 0.0
     return _build_rollout(run, done_count)

@@ -107,10 +107,10 @@ def blame_command(
     remaining_inputs = [item for item in inputs if cause.tick <= item.tick <= lesson.until]
     remaining_inputs = [item for item in remaining_inputs if item not in before]
     yield from playing(run, [*before[:-1], *remaining_inputs], lesson.until, lenient=True)
-    way = yield from _find_best(run, [lesson.plan])
-    if not before or way.score < lesson.before - SLACK:
+    rollout = yield from _find_best(run, [lesson.plan])
+    if not before or rollout.score < lesson.before - SLACK:
         return lesson
-    plan = (*before[:-1], *way.actions[way.done :])
+    plan = (*before[:-1], *rollout.actions[rollout.done :])
     label = _label(cause.before - lesson.after)
     last_index = len(before) - 1
     return replace(cause, until=lesson.until, after=lesson.after, label=label, plan=plan, done=last_index)
@@ -178,10 +178,10 @@ def _value(run: SearchDrill, plans: Sequence[Sequence[Input]]) -> Slices[float]:
 
 def _find_best(run: SearchDrill, plans: Sequence[Sequence[Input]]) -> Slices[continuations.Rollout]:
     candidates = continuations.list_continuations(run, plans)
-    way = yield from continuations.find_best_rollout(
+    rollout = yield from continuations.find_best_rollout(
         continuations.BaselineRun(run), run, candidates, TOTAL_MAX
     )
-    return way
+    return rollout
 
 
 # --- internal -----------------------------------------------------------------------------------------------

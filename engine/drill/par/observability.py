@@ -64,8 +64,8 @@ def find_announced_ticks(scenario: Scenario) -> frozenset[Tick]:
 
 
 def _is_planned(inject: Inject) -> bool:
-    first_word, *arguments = inject.do.split(maxsplit=2)
-    name = arguments[0] if first_word.startswith("@") and arguments else first_word
+    verb_name, *arguments = inject.do.split(maxsplit=2)
+    name = arguments[0] if verb_name.startswith("@") and arguments else verb_name
     verb = VERBS.get(name)
     return verb is not None and (verb.name in HEARS or verb.group in ("load", "chore", "repair"))
 

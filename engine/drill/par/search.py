@@ -271,8 +271,8 @@ class Blunders(Struct):
             continuations.list_continuations(drill, plans),
             score_min + POINT,
         )
-        way = yield from scale_progress(rollout_search, share, share)
-        return way.score <= score_min
+        rollout = yield from scale_progress(rollout_search, share, share)
+        return rollout.score <= score_min
 
 
 def is_choice(act: Input) -> bool:

@@ -335,9 +335,9 @@ def collect_facts(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:
     facts = {f"{batch.server} {number}" for batch in drill._batches for number in batch.errors}
     for part in PARTS:
         before, new_value = getattr(idle.world, part), getattr(drill.world, part)
-        for key, thing in new_value.items():
-            if thing is not before.get(key):
-                facts.update(f"{part} {key} {change}" for change in _list_changes(before.get(key), thing))
+        for key, value in new_value.items():
+            if value is not before.get(key):
+                facts.update(f"{part} {key} {change}" for change in _list_changes(before.get(key), value))
         facts.update(f"{part} {key} gone" for key in before.keys() - new_value.keys())
     return frozenset(facts)
 

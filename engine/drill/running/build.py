@@ -396,9 +396,9 @@ def _add_alone(world: World, database: DatabaseSpec, number: int) -> None:
     server = database.server
     assert server is not None, "checked: a database has a server or a session"
     world.copies[server, database.name] = _build_copy(database, number, server)
-    for other in database.restored_on:
-        restored = replace(_build_copy(database, number, other), db_state=DbState.RESTORING)
-        world.copies[other, database.name] = restored
+    for target in database.restored_on:
+        restored = replace(_build_copy(database, number, target), db_state=DbState.RESTORING)
+        world.copies[target, database.name] = restored
 
 
 def _add_mirrored(world: World, database: DatabaseSpec, number: int, session: SessionSpec) -> None:

@@ -320,8 +320,8 @@ class Drill(ConditionPoller):
                     hint = self.next_hint()
                     assert hint is not None, "do has refused to open a hint that is not there"
                     event = self._open_hint(event.tick, hint, layer)
-                case AnswerData() as given:
-                    event = self._record_answer(event, given)
+                case AnswerData() as answer_data:
+                    event = self._record_answer(event, answer_data)
                 case SqlDoneData() as batch:
                     if not (facts.is_story_window(batch.window) or batch.program):
                         self._batches.append(facts.summarize_batch(event, batch))

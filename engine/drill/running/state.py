@@ -292,7 +292,7 @@ class DrillState:
         open_questions = [
             questions.build_open_question(inquiry, self.answers[inquiry.name]) for inquiry in waiting
         ]
-        return sorted(open_questions, key=lambda asked: asked.asked_tick)
+        return sorted(open_questions, key=lambda question: question.asked_tick)
 
     def next_hint(self) -> Hint | None:
         """Return the hint for the first goal that is not reached; None if the drill or its mode has no hints."""

@@ -131,7 +131,13 @@ def _read_back(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls
     ]
     if not waiting:
         raise InputError(say("{name} has no order waiting to be read back", name=caller))
-    call = max(waiting, key=lambda one: (len(spoken_keywords & set(extract_keywords(one.text))), -one.tick))
+    call = max(
+        waiting,
+        key=lambda spoken_call: (
+            len(spoken_keywords & set(extract_keywords(spoken_call.text))),
+            -spoken_call.tick,
+        ),
+    )
     ordered_keywords = extract_keywords(call.text)
     special = names | NEGATIONS
     strange = (
@@ -209,9 +215,9 @@ def find_speaker(calls: Calls, item: Input, keys: Iterable[str]) -> str:
     """
     addressee = item.args[0]
     turns: dict[str, Callable[[TeamCall], bool]] = {
-        "read-back": lambda one: one.by == addressee and one.kind == "order" and not one.is_correct,
-        "confirm": lambda one: one.to == addressee and one.kind == "order" and bool(one.read_back),
-        "status": lambda one: one.by == addressee and one.kind == "question",
+        "read-back": lambda call: call.by == addressee and call.kind == "order" and not call.is_correct,
+        "confirm": lambda call: call.to == addressee and call.kind == "order" and bool(call.read_back),
+        "status": lambda call: call.by == addressee and call.kind == "question",
     }
     turn = turns.get(item.verb)
     for team_call in calls if turn is not None else ():

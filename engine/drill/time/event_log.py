@@ -154,11 +154,11 @@ class EventLog(Sequence[Event]):
 
     def rows(self, places: Array, names: Collection[str]) -> Iterator[tuple[Any, ...]]:
         """Yield (tick, the fields *names*, text) of the events with the indexes *places*, quickly."""
-        found, fields = self.columns[places], {}
+        places_found, fields = self.columns[places], {}
         texts, data = self._words.texts, self._words.data
-        for place in np.unique(found["data"]).tolist():
+        for place in np.unique(places_found["data"]).tolist():
             fields[place] = tuple(getattr(data[place], name, None) for name in names)
-        columns = (found[column].tolist() for column in ("tick", "data", "text"))
+        columns = (places_found[column].tolist() for column in ("tick", "data", "text"))
         for tick, place, text in zip(*columns, strict=True):
             yield tick, *fields[place], texts[text]
 

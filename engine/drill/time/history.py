@@ -216,8 +216,8 @@ def compute_snapshot_spacing(age: float, total_cost: float, snapshot_limit: int)
 
 def _compute_snapshot_limit(drill: Drill, total_cost: float) -> int:
     """Return how many snapshots to keep for a run whose replay costs *total_cost*."""
-    at_first = min(KEPT_MAX, KEPT_ROWS_MAX // max(1, len(drill.world.availability)))
-    return max(2, round(at_first * (1.0 + RECENT / (RECENT + total_cost)) / 2.0))
+    base_count = min(KEPT_MAX, KEPT_ROWS_MAX // max(1, len(drill.world.availability)))
+    return max(2, round(base_count * (1.0 + RECENT / (RECENT + total_cost)) / 2.0))
 
 
 def _cost(drill: Drill, lengths: Lengths) -> float:

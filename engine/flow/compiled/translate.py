@@ -319,11 +319,11 @@ class _Function:
                 sign = "<" if step > 0 else ">"
                 head = f"for (int64_t {counter} = {first}, {end} = {last}; {counter} {sign} {end}; {counter} += {step})"
                 value = counter
-            case ast.Name(id=of) if isinstance(self.module.constants.get(of), tuple):
-                numbers = self.module.constants[of]
+            case ast.Name(id=function) if isinstance(self.module.constants.get(function), tuple):
+                numbers = self.module.constants[function]
                 assert isinstance(numbers, tuple)
                 if not all(type(number) is int for number in numbers):
-                    raise TranslationError(node, f"{of} does not hold integers only")
+                    raise TranslationError(node, f"{function} does not hold integers only")
                 values = ", ".join(map(str, numbers))
                 head = (
                     f"static const int64_t {end}[] = {{{values}}};\n"
@@ -555,8 +555,8 @@ class _Function:
         if name in ("min", "max") and len(arguments) > 1 and kinds in ({FLOAT}, {INT}):
             (kind,) = kinds
             text = arguments[0].text
-            for each in arguments[1:]:
-                text = f"{name}_{'float' if kind == FLOAT else 'int'}({text}, {each.text})"
+            for argument in arguments[1:]:
+                text = f"{name}_{'float' if kind == FLOAT else 'int'}({text}, {argument.text})"
             return Code(text, kind)
         if len(arguments) == 1:
             text = arguments[0].text

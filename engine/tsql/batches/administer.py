@@ -133,18 +133,18 @@ CLUSTER_PROPERTIES: Final = {
 
 def _cluster_property(machine: Machine, statement: s.ClusterProperty) -> Outcome:
     """Set the failover policy of the instance. It takes effect immediately."""
-    what = "ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY"
+    setting = "ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY"
     name = statement.name.upper()
     cluster_property = CLUSTER_PROPERTIES.get(name)
     if cluster_property is None or not machine.context.server.clustered:
         raise SqlError(
             0,
-            f"Not simulated: {what} {statement.name if cluster_property is None else 'without a failover cluster'}",
+            f"Not simulated: {setting} {statement.name if cluster_property is None else 'without a failover cluster'}",
         )
-    default, least, most = cluster_property
+    default, minimum, maximum = cluster_property
     value = str(default) if statement.value.upper() == "DEFAULT" else statement.value
-    if not value.isdigit() or not least <= int(value) <= most:
-        raise SqlError(0, f"Not simulated: {what} {statement.name} = {value}")
+    if not value.isdigit() or not minimum <= int(value) <= maximum:
+        raise SqlError(0, f"Not simulated: {setting} {statement.name} = {value}")
     if name == "HEALTHCHECKTIMEOUT":
         machine.world.update_instance(machine.session.server, health_check_timeout_ms=int(value))
     else:
@@ -165,18 +165,20 @@ def _alter_event_session(machine: Machine, statement: s.AlterEventSession) -> Ou
         raise SqlError(15151, "alter", "event session", statement.name)
     name, running = sessions[0].name, sessions[0].running
     if statement.option == "STARTUP_STATE":
-        remaining_names = {one for one in server.sessions_manual if one != name}
+        remaining_names = {session for session in server.sessions_manual if session != name}
         manual = remaining_names | ({name} if statement.value == "OFF" else set())
         machine.world.update_instance(server.name, sessions_manual=tuple(sorted(manual)))
         return []
     if running == (statement.value == "START"):
         raise SqlError(25705 if running else 25704)
-    started = {one for one in server.sessions_started if one != name}
+    started = {session for session in server.sessions_started if session != name}
     if not running and name not in server.sessions_stopped:  # it has never run, as there is no replica
         started |= {name}
-    stopped = {one for one in server.sessions_stopped if one != name} | ({name} if running else set())
+    stopped_sessions = {session for session in server.sessions_stopped if session != name} | (
+        {name} if running else set()
+    )
     machine.world.update_instance(
-        server.name, sessions_stopped=tuple(sorted(stopped)), sessions_started=tuple(sorted(started))
+        server.name, sessions_stopped=tuple(sorted(stopped_sessions)), sessions_started=tuple(sorted(started))
     )
     return []
 
@@ -489,12 +491,12 @@ _OBJECTS: Final[dict[str, type[objects.UserObject]]] = {
 def _drop_objects(machine: Machine, statement: s.DropObject) -> Outcome:
     for name in statement.names:
         parts = tuple(name.split("."))
-        known = dict(machine.session.tables)
+        known_tables = dict(machine.session.tables)
         if parts[-1].startswith("#"):
-            if parts[-1].lower() not in known:
+            if parts[-1].lower() not in known_tables:
                 raise SqlError(3701, "drop", "table", name)
-            del known[parts[-1].lower()]
-            machine.note(tables=tuple(known.items()))
+            del known_tables[parts[-1].lower()]
+            machine.note(tables=tuple(known_tables.items()))
         elif statement.kind == "TABLE" and constraints.is_referenced(machine, parts):
             raise SqlError(3726, name)
         else:
@@ -516,7 +518,10 @@ DATABASES_MAX: Final = 300
 
 def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
     world, server, login = machine.world, machine.session.server, machine.session.login
-    if len(world.copies) + sum(len(there.snapshots) for there in world.instances.values()) >= DATABASES_MAX:
+    if (
+        len(world.copies) + sum(len(instance.snapshots) for instance in world.instances.values())
+        >= DATABASES_MAX
+    ):
         raise UnsimulatedFeatureError(
             f"CREATE DATABASE beyond {DATABASES_MAX} databases on all servers together"
         )

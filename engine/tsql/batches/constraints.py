@@ -120,8 +120,8 @@ def check_definition(
             continue
         if item.action:
             raise UnsimulatedFeatureError(f"foreign keys with ON DELETE or ON UPDATE {item.action}")
-        is_own = item.table[-1].lower() == ref.parts[-1].lower()
-        parent = table if is_own else objects.find(machine.context, item.table)
+        is_own_table = item.table[-1].lower() == ref.parts[-1].lower()
+        parent = table if is_own_table else objects.find(machine.context, item.table)
         if not isinstance(parent, Table):
             raise SqlError(1767, item.name, ".".join(item.table), also=(1750,))
         parent_columns = {column.name.lower() for column in parent.columns}
@@ -320,15 +320,17 @@ def _enforce_unique_keys(
         positions_by_key: dict[tuple[Scalar, ...], int] = {}
         rows = _find_filtered_rows(machine, table, key) if key.filter else None
         # existing rows come first, so that a new row is the duplicate
-        for at in sorted(range(len(table.rows)), key=lambda at: (at in new_positions, at)):
-            if at in ignored or (rows is not None and at not in rows):
+        for index in sorted(
+            range(len(table.rows)), key=lambda row_index: (row_index in new_positions, row_index)
+        ):
+            if index in ignored or (rows is not None and index not in rows):
                 continue
-            values = _key_of(table.rows[at], places)
-            if positions_by_key.setdefault(values, at) == at:
+            values = _key_of(table.rows[index], places)
+            if positions_by_key.setdefault(values, index) == index:
                 continue
             if not key.ignore_duplicates:
-                raise _make_duplicate_error(ref, key, [table.rows[at][place] for place in places])
-            ignored.add(at)
+                raise _make_duplicate_error(ref, key, [table.rows[index][place] for place in places])
+            ignored.add(index)
     if not ignored:
         return table, row_positions
     machine.say_number(3604)
@@ -336,7 +338,7 @@ def _enforce_unique_keys(
     kept_table = replace(
         table,
         rows=tuple(table.rows[row_index] for row_index in stay),
-        ids=tuple(table.ids[at] for at in stay),
+        ids=tuple(table.ids[row_index] for row_index in stay),
     )
     return kept_table, [index for index, row_index in enumerate(stay) if row_index in new_positions]
 
@@ -378,8 +380,8 @@ def _enforce_foreign_key(
     machine: Machine, ref: TableRef, table: Table, item: ForeignKey, rows: list[Row], verb: str
 ) -> None:
     """Check that the rows to which a foreign key refers exist. NULL refers to no row."""
-    is_own = objects.key_of(item.table) == objects.key_of(ref.parts)
-    parent = table if is_own else objects.find(machine.context, item.table)
+    is_own_table = objects.key_of(item.table) == objects.key_of(ref.parts)
+    parent = table if is_own_table else objects.find(machine.context, item.table)
     target = _find_referenced_columns(parent, item) if isinstance(parent, Table) else None
     if not isinstance(parent, Table) or target is None:
         return
@@ -407,8 +409,8 @@ def _enforce_references(
 ) -> None:
     """Check that no row of another table refers to a deleted row."""
     for stored_object, child in objects.list_objects(machine.context):
-        is_own = stored_object.key == objects.key_of(ref.parts)
-        table = new_table if is_own else child
+        is_own_table = stored_object.key == objects.key_of(ref.parts)
+        table = new_table if is_own_table else child
         for item in table.constraints if isinstance(table, Table) else ():
             if not isinstance(item, ForeignKey) or objects.key_of(item.table) != objects.key_of(ref.parts):
                 continue
@@ -423,7 +425,7 @@ def _enforce_references(
             places = find_column_positions(table, item.columns, stored_object.name)
             if removed_keys and any(_key_of(row, places) in removed_keys for row in table.rows):
                 column = item.columns[0] if len(places) == 1 else ""
-                kind = "SAME TABLE REFERENCE" if is_own else "REFERENCE"
+                kind = "SAME TABLE REFERENCE" if is_own_table else "REFERENCE"
                 raise _make_conflict_error(
                     machine, verb, kind, item.name, (stored_object.schema, stored_object.name), column
                 )

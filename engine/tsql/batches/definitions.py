@@ -293,13 +293,13 @@ def _switch_constraints(ref: TableRef, table: Table, statement: s.AlterTable) ->
             raise SqlError(4917, name, state=0, also=(4916,))
         if isinstance(rules[name.lower()], Key):
             raise SqlError(11415, name, also=(4916,))
-    off = statement.switch == "NOCHECK"
+    is_off = statement.switch == "NOCHECK"
     return replace(
         table,
         constraints=tuple(
             rule
             if isinstance(rule, Key) or (enabled_names and rule.name.lower() not in enabled_names)
-            else replace(rule, disabled=off, trusted=statement.checked and not off)
+            else replace(rule, disabled=is_off, trusted=statement.checked and not is_off)
             for rule in table.constraints
         ),
     )

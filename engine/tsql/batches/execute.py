@@ -384,19 +384,19 @@ def _return(machine: Machine, statement: s.Return) -> None:
 
 
 def _raiserror(machine: Machine, statement: s.Raiserror) -> None:
-    asked = int(to_number(machine.value(statement.severity)))
+    severity_number = int(to_number(machine.value(statement.severity)))
     state = int(to_number(machine.value(statement.state)))
     state = state if 0 <= state <= 255 else 1
     arguments = tuple(machine.value(value) for value in statement.arguments)
     message = machine.value(statement.message)
-    severity = max(0, asked)
+    severity = max(0, severity_number)
     if severity > 18 and "LOG" not in statement.options:
         raise SqlError(2754, 18)
     number, logged = 50000, "LOG" in statement.options
     if isinstance(message, int):
         row = stored_messages.raisable(machine.world, machine.session.server, message, severity, state)
         number, logged = message, logged or row.logged
-        severity = severity if asked >= 0 else row.severity
+        severity = severity if severity_number >= 0 else row.severity
         is_user_message = row.source == "added"
         argument_values = ["(null)" if value is None else value for value in arguments]
         argument_values += ["(null)"] * (count_placeholders(row.text) - len(argument_values))

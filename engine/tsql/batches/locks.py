@@ -84,8 +84,8 @@ def locks_of(session: SqlSession) -> list[SqlLock]:
 def _modes(session: SqlSession, object_key: ObjectKey) -> set[str]:
     """Return the modes in which a connection has locked an object as a whole."""
     modes = {mode for write_key, mode in session.held if write_key == object_key}
-    for where, edit in session.writes:
-        if where == object_key:
+    for place, edit in session.writes:
+        if place == object_key:
             modes.add(ROWS if isinstance(edit, RowChanges) else SCHEMA)
     return modes
 

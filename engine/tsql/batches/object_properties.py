@@ -28,12 +28,12 @@ class _Property(NamedTuple):
 
 @cache
 def _properties() -> dict[str, list[_Property]]:
-    found: dict[str, list[_Property]] = {}
+    properties: dict[str, list[_Property]] = {}
     for row in read_table("engine.tsql.batches", "object_properties.tsv"):
         entry = _Property(int(row["since"]), tuple(row["types"].split()), row["value"])
         for name in row["properties"].split():
-            found.setdefault(name.lower(), []).append(entry)
-    return found
+            properties.setdefault(name.lower(), []).append(entry)
+    return properties
 
 
 def object_property(context: Context, number: Scalar, wanted: Scalar) -> Scalar:

@@ -94,7 +94,7 @@ def _show_own_rows(context: Context, view: catalog.CatalogView) -> catalog.Catal
     if rows is None or has_server_permission(context, "VIEW SERVER STATE"):
         return view
     own_spid = context.session.spid
-    return replace(view, rows=lambda seen: [row for row in rows(seen) if row[column] == own_spid])
+    return replace(view, rows=lambda context: [row for row in rows(context) if row[column] == own_spid])
 
 
 def _view_records(

@@ -74,8 +74,8 @@ def _requests(context: Context) -> Iterable[Record]:
     waits = locks.waits(context)
     for name, session in context.sessions():
         running = context.world.batches.get(name)
-        is_own = session.spid == context.session.spid
-        if running is None and not is_own:
+        is_own_session = session.spid == context.session.spid
+        if running is None and not is_own_session:
             continue
         current_wait = waits.get(session.spid)
         percent, left_ms = locks.progress(context, running)

@@ -46,7 +46,7 @@ def groups(context: Context) -> list[tuple[AvailabilityGroup, ReplicaState]]:
         for state in replicas.list_replica_states(world, server)
     )
     return sorted(
-        ((group, state) for group, state in known_groups if group is not None), key=lambda one: one[0].name
+        ((group, state) for group, state in known_groups if group is not None), key=lambda item: item[0].name
     )
 
 
@@ -285,7 +285,7 @@ def backs_up(context: Context, database: str) -> int:
     allowed = {"SECONDARY": secondaries or candidates, "SECONDARY_ONLY": secondaries}.get(
         group.backup_preference, candidates
     )
-    best = min(allowed, key=lambda one: (-one.backup_priority, one.server), default=None)
+    best = min(allowed, key=lambda replica: (-replica.backup_priority, replica.server), default=None)
     return int(best is not None and best.server == server)
 
 
@@ -357,13 +357,13 @@ def _members(context: Context) -> Iterable[Record]:
     witness = node.config.witness
     if witness is not None:
         rows.append((witness.name, *_WITNESS_TYPES[witness.kind], cluster.witness_there, 1))
-    for name, kind, word, is_up, votes in rows:
+    for name, kind, word, is_online, votes in rows:
         yield {
             "member_name": name,
             "member_type": kind,
             "member_type_desc": word,
-            "member_state": int(is_up),
-            "member_state_desc": "UP" if is_up else "DOWN",
+            "member_state": int(is_online),
+            "member_state_desc": "UP" if is_online else "DOWN",
             "number_of_quorum_votes": votes,
         }
 

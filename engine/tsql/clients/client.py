@@ -550,8 +550,8 @@ def _lose(world: World, name: str, number: int, *arguments: str) -> None:
             _finish(world, name, _append_client_message(world, name, run, number, *arguments))
         close_connection(world, name, "lost")
         return
-    open_work = session.session is not None and session.session.transactions > 0
-    error_number = number if run is None and open_work else 0
+    has_transaction = session.session is not None and session.session.transactions > 0
+    error_number = number if run is None and has_transaction else 0
     world.sessions[name] = replace(session, session=None, lost=error_number)
     if run is not None:
         _finish(world, name, _append_client_message(world, name, run, number, *arguments))

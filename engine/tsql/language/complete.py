@@ -128,10 +128,10 @@ def _statement_start(tokens: tuple[Token, ...]) -> int:
     """Return the index of the token with which the statement at the cursor begins."""
     for index in range(len(tokens) - 1, -1, -1):
         word = tokens[index].upper
-        next_word = tokens[index + 1].upper if index + 1 < len(tokens) else ""
+        next_text = tokens[index + 1].upper if index + 1 < len(tokens) else ""
         if word == "WITH" and index and not tokens[index - 1].is_op(";"):
             continue  # WITH for the options of a command, or for a hint
-        if word in COMMAND_WORDS or word in _QUERY_WORDS or (word, next_word) in COMMAND_PAIRS:
+        if word in COMMAND_WORDS or word in _QUERY_WORDS or (word, next_text) in COMMAND_PAIRS:
             return index
         if index == len(tokens) - 1 and word in STATEMENT_WORDS and word not in ("SET", "WITH"):
             return index

@@ -244,9 +244,9 @@ def _permission(c: Children) -> s.Statement:
 
 
 def _role(c: Children) -> s.Statement:
-    verb, *rest_words = (_upper(part) for part in c if isinstance(part, Token))
+    verb, *rest_parts = (_upper(part) for part in c if isinstance(part, Token))
     names = [str(part) for part in c if isinstance(part, str) and not isinstance(part, Token)]
-    return s.ChangeRole(verb, names[0], server="SERVER" in rest_words, if_exists=True in c, **_merge_parts(c))
+    return s.ChangeRole(verb, names[0], server="SERVER" in rest_parts, if_exists=True in c, **_merge_parts(c))
 
 
 def _backup_kind(token: object) -> str:

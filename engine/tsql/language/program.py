@@ -290,15 +290,15 @@ class _Compiler(Definitions):
         self.labels[token.text.lower()] = self.next_index
 
     def begin(self) -> Steps:
-        next_word = self.peek().upper
-        if next_word == "TRY":
+        next_text = self.peek().upper
+        if next_text == "TRY":
             yield from self.try_catch()
-        elif next_word == "CATCH":
+        elif next_text == "CATCH":
             raise make_near_error(self.peek())
-        elif next_word in ("TRAN", "TRANSACTION", "DISTRIBUTED"):
+        elif next_text in ("TRAN", "TRANSACTION", "DISTRIBUTED"):
             self.command()
             yield self.work()
-        elif next_word in ("DIALOG", "CONVERSATION"):
+        elif next_text in ("DIALOG", "CONVERSATION"):
             self.emit_unsimulated()
             yield self.work()
         else:

@@ -33,7 +33,9 @@ def check_new_name(call: ProcedureCall, table: str) -> str:
 def set_given_columns(call: ProcedureCall, table: str, row: Record, columns: dict[str, str]) -> None:
     """Set the columns whose parameters were passed."""
     changes = {column: call.get(name) for name, column in columns.items() if call.get(name) is not None}
-    ledger.change(call.world, call.server, table, lambda other: other["id"] == row["id"], **changes)
+    ledger.change(
+        call.world, call.server, table, lambda row_in_table: row_in_table["id"] == row["id"], **changes
+    )
 
 
 # --- operators -------------------------------------------------------------------------------------------
@@ -74,9 +76,14 @@ def _update_operator(call: ProcedureCall) -> None:
 
 def _delete_operator(call: ProcedureCall) -> None:
     row = find_named_row(call, "sysoperators", "@name")
-    ledger.remove(call.world, call.server, "sysoperators", lambda other: other["id"] == row["id"])
     ledger.remove(
-        call.world, call.server, "sysnotifications", lambda other: other["operator_id"] == row["id"]
+        call.world, call.server, "sysoperators", lambda row_in_table: row_in_table["id"] == row["id"]
+    )
+    ledger.remove(
+        call.world,
+        call.server,
+        "sysnotifications",
+        lambda row_in_table: row_in_table["operator_id"] == row["id"],
     )
 
 
@@ -142,21 +149,32 @@ def _update_alert(call: ProcedureCall) -> None:
     set_given_columns(call, "sysalerts", row, _ALERT)
     if call.get("@job_id") is not None or call.get("@job_name") is not None:
         job = job_named(call) if _names_job(call) else None
-        ledger.change(call.world, call.server, "sysalerts", lambda other: other["id"] == row["id"], job=job)
+        ledger.change(
+            call.world,
+            call.server,
+            "sysalerts",
+            lambda row_in_table: row_in_table["id"] == row["id"],
+            job=job,
+        )
     if call.get("@occurrence_count") is not None:
         ledger.change(
             call.world,
             call.server,
             "sysalerts",
-            lambda other: other["id"] == row["id"],
+            lambda row_in_table: row_in_table["id"] == row["id"],
             occurrence_count=call.number("@occurrence_count"),
         )
 
 
 def _delete_alert(call: ProcedureCall) -> None:
     row = find_named_row(call, "sysalerts", "@name")
-    ledger.remove(call.world, call.server, "sysalerts", lambda other: other["id"] == row["id"])
-    ledger.remove(call.world, call.server, "sysnotifications", lambda other: other["alert_id"] == row["id"])
+    ledger.remove(call.world, call.server, "sysalerts", lambda row_in_table: row_in_table["id"] == row["id"])
+    ledger.remove(
+        call.world,
+        call.server,
+        "sysnotifications",
+        lambda row_in_table: row_in_table["alert_id"] == row["id"],
+    )
 
 
 def _add_notification(call: ProcedureCall) -> None:
@@ -202,7 +220,9 @@ def _add_category(call: ProcedureCall) -> None:
 
 def _delete_category(call: ProcedureCall) -> None:
     row = find_named_row(call, "syscategories", "@name")
-    ledger.remove(call.world, call.server, "syscategories", lambda other: other["id"] == row["id"])
+    ledger.remove(
+        call.world, call.server, "syscategories", lambda row_in_table: row_in_table["id"] == row["id"]
+    )
 
 
 def _notify_operator(call: ProcedureCall) -> None:

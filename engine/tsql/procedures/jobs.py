@@ -104,7 +104,7 @@ def _note_change(call: ProcedureCall, job: str) -> None:
             call.world,
             call.server,
             "sysjobs",
-            lambda other: other["job"] == job,
+            lambda row_in_table: row_in_table["job"] == job,
             version_number=int(str(row.get("version_number", 1))) + 1,
             date_modified=call.machine.context.datetime_value(),
         )

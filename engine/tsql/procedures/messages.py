@@ -36,7 +36,9 @@ def _add(call: ProcedureCall) -> None:
     if stored is None:
         ledger.add(call.world, call.server, TABLE, language_id=1033, **row)
     else:
-        ledger.change(call.world, call.server, TABLE, lambda other: other["message_id"] == number, **row)
+        ledger.change(
+            call.world, call.server, TABLE, lambda row_in_table: row_in_table["message_id"] == number, **row
+        )
 
 
 def _alter(call: ProcedureCall) -> None:
@@ -50,7 +52,11 @@ def _alter(call: ProcedureCall) -> None:
         raise SqlError(15179, number)
     table = TABLE if ledger.find(call.world, call.server, TABLE, "message_id", number) else CHANGED
     if not ledger.change(
-        call.world, call.server, table, lambda other: other["message_id"] == number, is_event_logged=logged
+        call.world,
+        call.server,
+        table,
+        lambda row_in_table: row_in_table["message_id"] == number,
+        is_event_logged=logged,
     ):
         ledger.add(call.world, call.server, table, message_id=number, is_event_logged=logged)
 
@@ -60,7 +66,9 @@ def _drop(call: ProcedureCall) -> None:
     number = call.number("@msgnum")
     if number < USER_MESSAGE_MIN:
         raise SqlError(15178)
-    if not ledger.remove(call.world, call.server, TABLE, lambda other: other["message_id"] == number):
+    if not ledger.remove(
+        call.world, call.server, TABLE, lambda row_in_table: row_in_table["message_id"] == number
+    ):
         raise SqlError(15179, number)
 
 

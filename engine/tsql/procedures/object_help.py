@@ -183,12 +183,12 @@ def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
                 column_text = f"on column {columns[0]}" if columns else "Table Level "
                 state = ("Disabled" if item.disabled else "Enabled", "Is_For_Replication")
                 rows.append((f"CHECK {column_text}", item.name, *NOT_APPLICABLE * 2, *state, f"({text})"))
-            case ForeignKey(columns=columns, table=parent, references=others):
+            case ForeignKey(columns=columns, table=parent, references=targets):
                 enabled = "Disabled" if item.disabled else "Enabled"
                 actions = ("No Action", "No Action", enabled, "Is_For_Replication")
                 rows.append(("FOREIGN KEY", item.name, *actions, ", ".join(columns)))
                 description = (
-                    f"REFERENCES {database}.{objects.format_qualified_name(parent)} ({', '.join(others)})"
+                    f"REFERENCES {database}.{objects.format_qualified_name(parent)} ({', '.join(targets)})"
                 )
                 rows.append((*(" ",) * 6, description))
             case Key(kind="PRIMARY KEY" | "UNIQUE", columns=columns):

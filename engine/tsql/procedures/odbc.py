@@ -296,7 +296,7 @@ def _special_columns(call: ProcedureCall) -> None:
     types = _type_names(call)
     by_name = {(row["object_id"], row["name"]): row for row in _rows(call, "sys.columns")}
     unique = [(index, columns) for _, index, columns in _keys(call) if index["is_unique"]]
-    best = min(unique, key=lambda found: (not found[0]["is_primary_key"], len(found[1])), default=None)
+    best = min(unique, key=lambda match: (not match[0]["is_primary_key"], len(match[1])), default=None)
     rows: list[tuple[Scalar, ...]] = []
     if best is not None and to_text(call.arguments.get("@col_type") or "R").upper() == "R":
         for name in best[1]:

@@ -165,12 +165,12 @@ def _apply_values(
         name: exp.Case(
             this=number.copy(),
             ifs=[
-                exp.If(this=exp.Literal.number(position), true=row[at].copy())
+                exp.If(this=exp.Literal.number(position), true=row[index].copy())
                 for position, row in enumerate(rows)
-                if at < len(row)
+                if index < len(row)
             ],
         )
-        for at, name in enumerate(columns)
+        for index, name in enumerate(columns)
     }
     _substitute(select, join, alias, uses)
     join.set(

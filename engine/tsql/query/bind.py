@@ -172,13 +172,13 @@ class QueryBinder(Grouping):
 
     def _check_derived_columns(self, columns: Columns | None, name: str, renamed: bool) -> Columns | None:
         """Raise 8155 for a column without a name, 8156 for a duplicate name."""
-        seen: set[str] = set()
+        names_seen: set[str] = set()
         for number, (column, _) in enumerate(columns or (), start=1):
             if not column:
                 raise SqlError(8155, number, name)
-            if column.lower() in seen:
+            if column.lower() in names_seen:
                 raise SqlError(8156, column, name)
-            seen.add(column.lower())
+            names_seen.add(column.lower())
         return columns
 
     def _set_operation(self, tree: exp.SetOperation) -> Columns | None:
@@ -192,32 +192,32 @@ class QueryBinder(Grouping):
         for member in members[:-1]:
             if isinstance(member, exp.Select) and member.args.get("order") is not None:
                 raise SqlError(156, "UNION")
-        found = [self.query(member) for member in members]
-        if any(columns is None for columns in found):
+        column_lists = [self.query(member) for member in members]
+        if any(columns is None for columns in column_lists):
             return None
-        known = [columns for columns in found if columns is not None]
-        if len({len(columns) for columns in known}) > 1:
+        known_lists = [columns for columns in column_lists if columns is not None]
+        if len({len(columns) for columns in known_lists}) > 1:
             raise SqlError(205)
         kinds: list[Kind] = []
-        for index in range(len(known[0])):
+        for index in range(len(known_lists[0])):
             kind: Kind = NULL
-            for columns in known:
+            for columns in known_lists:
                 kind = common(kind, columns[index][1])
             kinds.append(kind)
         _check_collations(tree, members)
-        for member, columns in zip(members, known, strict=True):
+        for member, columns in zip(members, known_lists, strict=True):
             _convert_projections(member, columns, kinds)
-        result = tuple((name, kind) for (name, _), kind in zip(known[0], kinds, strict=True))
+        result = tuple((name, kind) for (name, _), kind in zip(known_lists[0], kinds, strict=True))
         self._order_of_union(tree, result)
         return result
 
     def _order_of_union(self, tree: exp.Expr, columns: Columns) -> None:
         order = tree.args.get("order")
-        known = {name.lower() for name, _ in columns}
+        known_names = {name.lower() for name, _ in columns}
         for ordered in order.expressions if order is not None else ():
             node = ordered.this.this if isinstance(ordered.this, exp.Collate) else ordered.this
             if isinstance(node, exp.Column):
-                if node.name.lower() not in known:
+                if node.name.lower() not in known_names:
                     self.problems += [SqlError(207, node.name), SqlError(104, "UNION")]
             elif isinstance(node, exp.Literal) and not node.is_string:
                 if not 1 <= int(node.name) <= len(columns):
@@ -384,15 +384,15 @@ class QueryBinder(Grouping):
 
     def _check_exposed(self, space: Space) -> None:
         """Raise 1011 or 1013 for two sources with the same name."""
-        seen: dict[str, QuerySource] = {}
+        sources_seen: dict[str, QuerySource] = {}
         for source in space.sources:
             key = source.name.lower() if source.aliased else source.display_name.lower()
-            other_source = seen.get(key)
+            other_source = sources_seen.get(key)
             if other_source is not None and key:
                 if source.aliased:
                     raise SqlError(1011, source.name)
                 raise SqlError(1013, other_source.display_name, source.display_name)
-            seen[key] = source
+            sources_seen[key] = source
 
     def _projections(self, select: exp.Select) -> Columns | None:
         columns: list[Column] = []

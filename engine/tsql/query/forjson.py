@@ -64,10 +64,10 @@ def note_kinds(select: exp.Select, columns: Columns | None, space: Space) -> Col
         if isinstance(value, exp.Column) and not value.is_star:
             qualifiers = [part.name for part in value.parts[:-1]]
             try:
-                found = resolve_column(space, qualifiers, value.name).source
+                source_found = resolve_column(space, qualifiers, value.name).source
             except SqlError:
-                found = None  # bind.py reports the error
-            source = found.name if found is not None and found in space.sources else ""
+                source_found = None  # bind.py reports the error
+            source = source_found.name if source_found is not None and source_found in space.sources else ""
         projection.meta[KIND] = (kind, source, _is_fragment(value))
     return ((COLUMN, nvarchar(MAX)),)
 

@@ -63,7 +63,7 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
     _check_joins(tokens, int(merge))
     check_brackets(tokens)
     using = {tokens[place].start for place in replaced}
-    for before, token, behind in zip(tokens, tokens[1:], tokens[2:], strict=False):
+    for before, token, next_token in zip(tokens, tokens[1:], tokens[2:], strict=False):
         word = token.upper
         if before.kind == token.kind == "op" and (before.text, token.text) in _FOREIGN_OPERATORS:
             raise SqlSyntaxError(token.line, 102, token.text)
@@ -71,39 +71,39 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
             raise SqlSyntaxError(token.line, 102, "::")
         if token.start in using:
             continue
-        used = behind.kind in ("word", "quoted", "string", "number") or behind.is_op("(")
+        used = next_token.kind in ("word", "quoted", "string", "number") or next_token.is_op("(")
         named = before.upper in _BEFORE_NAMES or before.is_op(".", ",")
         if word in _FOREIGN and used and not named and not merge:
             raise SqlSyntaxError(token.line, 102, token.text)
         if before.is_op(",") and (token.is_op(")", ",", ";") or word in _BEHIND_LISTS):
             raise make_near_error(token)
         if token.is_op(",") and (
-            behind.kind == "end" or before.is_op("(") or before.upper in ("SELECT", "BY")
+            next_token.kind == "end" or before.is_op("(") or before.upper in ("SELECT", "BY")
         ):
             raise make_near_error(token)
-        if word == "AS" and behind.kind == "end":
+        if word == "AS" and next_token.kind == "end":
             raise make_near_error(token)
-        if word == "FOR" and behind.upper == "UPDATE":
+        if word == "FOR" and next_token.upper == "UPDATE":
             raise SqlSyntaxError(token.line, 1003, token.line, "FOR UPDATE", "DECLARE CURSOR")
-        if word == "VALUE" and behind.is_op("(") and tokens[0].upper == "INSERT" and before.is_op(")"):
+        if word == "VALUE" and next_token.is_op("(") and tokens[0].upper == "INSERT" and before.is_op(")"):
             raise SqlSyntaxError(token.line, 102, token.text)
-        if word == "WITH" and behind.upper in _HINTS and before.kind in ("word", "quoted"):
-            raise SqlSyntaxError(behind.line, 336, behind.text)
-        if word == "LIMIT" and behind.kind in ("number", "variable") and not before.is_op(".", ","):
-            raise SqlSyntaxError(behind.line, 102, behind.text)
-        if word == "DISTINCT" and behind.upper == "ON":
-            raise SqlSyntaxError(behind.line, 156, "ON")
+        if word == "WITH" and next_token.upper in _HINTS and before.kind in ("word", "quoted"):
+            raise SqlSyntaxError(next_token.line, 336, next_token.text)
+        if word == "LIMIT" and next_token.kind in ("number", "variable") and not before.is_op(".", ","):
+            raise SqlSyntaxError(next_token.line, 102, next_token.text)
+        if word == "DISTINCT" and next_token.upper == "ON":
+            raise SqlSyntaxError(next_token.line, 156, "ON")
         if word == "OR" and before.upper == "INSERT":
             raise SqlSyntaxError(token.line, 156, "OR")
-        if before.upper == "AS" and word in _TYPES and behind.is_op(")", "("):
+        if before.upper == "AS" and word in _TYPES and next_token.is_op(")", "("):
             raise SqlSyntaxError(token.line, 243, token.text)
 
 
 def _check_joins(tokens: Sequence[Token], conditions: int) -> None:
     """Raise 102 for a JOIN without ON. *conditions*: number of ON words that belong to no JOIN."""
     joins = 0
-    for before, token, behind in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        hint = behind.is_op(")", ",")  # OPTION (HASH JOIN)
+    for before, token, next_token in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        hint = next_token.is_op(")", ",")  # OPTION (HASH JOIN)
         joins += token.upper == "JOIN" and before.upper != "CROSS" and not hint
         conditions -= token.upper == "ON" and not before.is_op(".")
     if joins and joins + conditions > 0:
@@ -145,46 +145,48 @@ def _check_hints(node: exp.Expr) -> None:
 
     Raise 1065 or 1069 for a hint that the target of a change cannot have.
     """
-    given = set[str]()
+    names_given = set[str]()
     for word in list(node.expressions):
         name = str(word.name or word.this)
         if name.upper() not in _HINTS and isinstance(
             word, exp.Var | exp.Column | exp.Identifier | exp.Anonymous
         ):
             raise SqlSyntaxError(1, 321, name)
-        given.add(name.upper())
+        names_given.add(name.upper())
         if isinstance(word, exp.Anonymous):
             named = [
-                exp.Var(this=f"INDEX {one.name}")
-                for one in word.expressions
+                exp.Var(this=f"INDEX {expression.name}")
+                for expression in word.expressions
                 if name.upper() in ("INDEX", "FORCESEEK")
             ]
             word.replace(exp.Var(this=name))
             node.set("expressions", [*node.expressions, *named])
-    if given & _DIRTY and given & _LOCKING:
+    if names_given & _DIRTY and names_given & _LOCKING:
         raise SqlSyntaxError(1, 1047)
     table = node.parent
     change = table.parent if table is not None else None
     if isinstance(change, exp.Update | exp.Delete | exp.Merge) and change.this is table:
-        if given & _DIRTY:
+        if names_given & _DIRTY:
             raise SqlSyntaxError(1, 1065)
-        if given & {"INDEX", "FORCESEEK", "FORCESCAN"}:
+        if names_given & {"INDEX", "FORCESEEK", "FORCESCAN"}:
             raise SqlSyntaxError(1, 1069)
 
 
 def rewrite_index_hints(tokens: Sequence[Token]) -> dict[int, str]:
     """Return replacements of tokens that turn `INDEX = name` into `INDEX (name)`. Raise 1018 without WITH."""
-    found: dict[int, str] = {}
+    replacements: dict[int, str] = {}
     for place in range(2, len(tokens) - 2):
-        before, token, behind = tokens[place - 1 : place + 2]
-        if token.upper != "INDEX" or not behind.is_op("=", "(") or not before.is_op("(", ","):
+        before, token, next_token = tokens[place - 1 : place + 2]
+        if token.upper != "INDEX" or not next_token.is_op("=", "(") or not before.is_op("(", ","):
             continue
         if before.is_op("(") and tokens[place - 2].upper not in ("WITH", "HINT"):
             raise SqlSyntaxError(token.line, 1018, token.text)
-        if behind.is_op("="):
+        if next_token.is_op("="):
             single = not tokens[place + 2].is_op("(")
-            found |= {place + 1: "(", place + 2: f"{tokens[place + 2].text})"} if single else {place + 1: ""}
-    return found
+            replacements |= (
+                {place + 1: "(", place + 2: f"{tokens[place + 2].text})"} if single else {place + 1: ""}
+            )
+    return replacements
 
 
 RANKING: Final = (
@@ -364,16 +366,16 @@ def write_out(tree: exp.Expr) -> None:
             query = query.this
         if not isinstance(comparison, exp.Binary) or not isinstance(query, exp.Select | exp.SetOperation):
             raise UnsimulatedFeatureError("this form of ANY or ALL")
-        every = isinstance(node, exp.All)
-        decides = exp.false() if every else exp.true()
+        is_all = isinstance(node, exp.All)
+        decides = exp.false() if is_all else exp.true()
         matched = _exists(comparison, query, decides)
         unknown = _exists(comparison, query, None)
         case = exp.Case(
             ifs=[
-                exp.If(this=matched, true=exp.Literal.number(0 if every else 1)),
+                exp.If(this=matched, true=exp.Literal.number(0 if is_all else 1)),
                 exp.If(this=unknown, true=exp.Null()),
             ],
-            default=exp.Literal.number(1 if every else 0),
+            default=exp.Literal.number(1 if is_all else 0),
         )
         comparison.replace(
             exp.Paren(this=exp.EQ(this=exp.Paren(this=case), expression=exp.Literal.number(1)))
@@ -572,13 +574,13 @@ def alias_queries(tree: exp.Expr) -> None:
 
 def join_first(select: exp.Expr) -> None:
     """Make SQLite evaluate join conditions before a WHERE that may fail, for example by a division by zero."""
-    where, joins = select.args.get("where"), select.args.get("joins") or ()
-    if where is None or not any(_may_fail(call) for call in where.find_all(exp.Anonymous)):
+    condition, joins = select.args.get("where"), select.args.get("joins") or ()
+    if condition is None or not any(_may_fail(call) for call in condition.find_all(exp.Anonymous)):
         return
     inner = [join for join in joins if not join.side and isinstance(join.args.get("on"), exp.Expr)]
     if inner and not any(join.side for join in joins):
         conditions = [join.args["on"].pop() for join in inner]
-        where.set("this", exp.and_(*conditions, where.this, copy=False))
+        condition.set("this", exp.and_(*conditions, condition.this, copy=False))
 
 
 def _may_fail(call: exp.Anonymous) -> bool:

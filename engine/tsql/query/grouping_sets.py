@@ -106,12 +106,12 @@ def _combine_units(is_cube: bool, units: Sets) -> Sets:
     if len(units) > SETS_MAX.bit_length() and is_cube:
         raise UnsimulatedFeatureError(f"GROUP BY of more than {SETS_MAX} groupings")
     sizes = range(len(units), -1, -1)
-    chosen: Iterator[Sequence[list[exp.Expr]]] = (
+    chosen_sets: Iterator[Sequence[list[exp.Expr]]] = (
         (combination for size in sizes for combination in combinations(units, size))
         if is_cube
         else (units[:size] for size in sizes)
     )
-    return [[column for unit in unit_group for column in unit] for unit_group in chosen]
+    return [[column for unit in unit_group for column in unit] for unit_group in chosen_sets]
 
 
 def _evaluate_grouping(node: exp.Expr, everything: set[str], grouped_columns: set[str]) -> exp.Expr:

@@ -267,14 +267,15 @@ def _infer_between(binder: Binder, node: exp.Expr) -> Kind:
 def _infer_like(binder: Binder, node: exp.Expr) -> Kind:
     conversions.check_collations("like", node.this, node.args["expression"])
     kinds = [binder.expr(node.args[operand_key]) for operand_key in ("this", "expression")]
-    for side, kind in zip(("this", "expression"), kinds, strict=True):
-        as_text(binder, node.args[side], kind)
+    for operand, kind in zip(("this", "expression"), kinds, strict=True):
+        as_text(binder, node.args[operand], kind)
     wide = any(kind is not None and kind.name in ("nchar", "nvarchar") for kind in kinds)
     pattern = node.args["expression"]
     if wide and not (isinstance(pattern, exp.Literal | exp.National) and str(pattern.name).endswith("%")):
-        for side in ("this", "expression"):  # trailing blanks count in Unicode
+        for operand in ("this", "expression"):  # trailing blanks count in Unicode
             node.set(
-                side, exp.DPipe(this=exp.Paren(this=node.args[side]), expression=exp.Literal.string(END))
+                operand,
+                exp.DPipe(this=exp.Paren(this=node.args[operand]), expression=exp.Literal.string(END)),
             )
     return BIT
 

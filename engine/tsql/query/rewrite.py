@@ -103,8 +103,8 @@ def _keep_apart(tree: exp.Expr) -> None:
 
     If it replaced their columns by expressions, a + a of b + b of … would double in size each time.
     """
-    for with_ in list(tree.find_all(exp.With)):
-        for cte in with_.expressions:
+    for clause in list(tree.find_all(exp.With)):
+        for cte in clause.expressions:
             if not any(table.name.lower() == cte.alias.lower() for table in cte.find_all(exp.Table)):
                 cte.set("materialized", True)
     for derived in list(tree.find_all(exp.Subquery)):
@@ -132,9 +132,9 @@ def _keep_order(tree: exp.Expr) -> None:
 
 def _has_plain_columns(query: exp.Expr) -> bool:
     """Return whether the query only passes columns on, so that replacing them cannot make it grow."""
-    plain = exp.Column | exp.Star | exp.Literal
+    plain_types = exp.Column | exp.Star | exp.Literal
     return isinstance(query, exp.Select) and all(
-        isinstance(projection.unalias(), plain) for projection in query.expressions
+        isinstance(projection.unalias(), plain_types) for projection in query.expressions
     )
 
 
@@ -175,9 +175,9 @@ def _rewrite_call(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
         query.calls.add((call_name, len(arguments)))
     collation = _other_collation(*arguments)
     if collation is None:
-        made = _call(name, *arguments)
-        made.meta[QUERY_NAME] = call_name
-        return made
+        call = _call(name, *arguments)
+        call.meta[QUERY_NAME] = call_name
+        return call
     exact = f"{name}_exact" if name in EXACT_CALLS else name
     return exp.Collate(this=_call(exact, *arguments), expression=exp.var(collation))
 
@@ -216,9 +216,9 @@ def _rewrite_dot(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     if forms.XML_METHODS.get(name) == len(call.expressions):
         return _xml_method(name, node.this, call.expressions, query)
     last = str(call.meta.get(QUERY_NAME, name))
-    written = f"{node.this.sql(dialect='tsql')}.{last}"
+    path_text = f"{node.this.sql(dialect='tsql')}.{last}"
     mangled = f"u{len(query.functions)}_{name}"
-    query.functions[mangled] = written
+    query.functions[mangled] = path_text
     return exp.Anonymous(this=mangled, expressions=list(call.expressions))
 
 
@@ -227,12 +227,12 @@ def _xml_method(name: str, xml: exp.Expr, arguments: list[exp.Expr], query: Rewr
     if not isinstance(path, exp.Literal) or name == "modify":
         raise UnsimulatedFeatureError(f"the method {name}() of xml")
     check_path(xpath.VARIABLE.sub('""', path.name))
-    named = [query.parameter(found[1].lower()) for found in xpath.VARIABLE.finditer(path.name)]
-    found = _call(f"xml_{name}", xml, path, *named)
+    named = [query.parameter(match[1].lower()) for match in xpath.VARIABLE.finditer(path.name)]
+    xml_call = _call(f"xml_{name}", xml, path, *named)
     if name != "value":
-        return found
+        return xml_call
     return _call(
-        "convert", exp.Literal.string(arguments[1].name.lower()), found, exp.Null(), exp.Literal.string("")
+        "convert", exp.Literal.string(arguments[1].name.lower()), xml_call, exp.Null(), exp.Literal.string("")
     )
 
 
@@ -277,12 +277,12 @@ def _flatten_call(
 ) -> exp.Expr:
     """Return a + b + c as one call. Nested calls for a hundred operands would be too deep for SQLite."""
     first = [kind] if kind is not None else []
-    same = (
+    has_same_name = (
         isinstance(left_operand, exp.Anonymous)
         and left_operand.this == f"t_{name}"
         and name in ("add", "joined", "pasted")
     )
-    if same and len(left_operand.expressions) < ARGUMENTS_MAX:
+    if has_same_name and len(left_operand.expressions) < ARGUMENTS_MAX:
         return _call(name, *first, *left_operand.expressions[len(first) :], right_operand)
     return _call(name, *first, left_operand, right_operand)
 
@@ -350,12 +350,12 @@ def _rewrite_comparison(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
     SQLite takes it from the left operand.
     """
-    others = [node.args.get(key) for key in ("expression", "low", "high")] + list(node.expressions)
+    other_nodes = [node.args.get(key) for key in ("expression", "low", "high")] + list(node.expressions)
     if isinstance(node, exp.EQ):
         node.set("this", _remove_rtrim(node.this))
         node.set("expression", _remove_rtrim(node.expression))
-        others[0] = node.expression
-    named = next((other for other in others if isinstance(other, exp.Collate)), None)
+        other_nodes[0] = node.expression
+    named = next((node_found for node_found in other_nodes if isinstance(node_found, exp.Collate)), None)
     if named is not None and not isinstance(node.this, exp.Collate):
         node.set("this", exp.Collate(this=node.this, expression=named.expression.copy()))
     node.set("this", _add_collation(node.this))
@@ -364,11 +364,15 @@ def _rewrite_comparison(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 def _remove_rtrim(node: exp.Expr) -> exp.Expr:
     """Remove RTRIM from a column in a comparison. The result is the same, and SQLite can use an index."""
-    inside = node.this if isinstance(node, exp.Collate) else node
-    trimmed = isinstance(inside, exp.Anonymous) and inside.this == "t_rtrim" and len(inside.expressions) == 1
-    if not trimmed or not isinstance(inside.expressions[0], exp.Column):
+    inner_node = node.this if isinstance(node, exp.Collate) else node
+    trimmed = (
+        isinstance(inner_node, exp.Anonymous)
+        and inner_node.this == "t_rtrim"
+        and len(inner_node.expressions) == 1
+    )
+    if not trimmed or not isinstance(inner_node.expressions[0], exp.Column):
         return node
-    column = inside.expressions[0]
+    column = inner_node.expressions[0]
     return exp.Collate(this=column, expression=node.expression) if isinstance(node, exp.Collate) else column
 
 
@@ -390,17 +394,17 @@ def _rewrite_group(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 def _collate_projections(select: exp.Expr) -> None:
     """Give computed columns of a derived table, UNION or DISTINCT the collation that table columns have."""
-    shown: list[exp.Expr] = []
+    projections: list[exp.Expr] = []
     for projection in select.expressions:
         value = projection.unalias()
         if isinstance(value, exp.Column | exp.Star | exp.Null | exp.Collate) or projection.is_star:
-            shown.append(projection)
+            projections.append(projection)
         elif isinstance(projection, exp.Alias):
             projection.set("this", _add_collation(value))
-            shown.append(projection)
+            projections.append(projection)
         else:
-            shown.append(_add_collation(value) or value)
-    select.set("expressions", shown)
+            projections.append(_add_collation(value) or value)
+    select.set("expressions", projections)
 
 
 def _rewrite_subquery(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
@@ -454,32 +458,32 @@ def _rewrite_hex(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 def _hand_on_constants(select: exp.Expr) -> None:
     """Add a.x = 5 to a.x = b.x AND b.x = 5, so that table a need not be scanned."""
-    where, joins = select.args.get("where"), select.args.get("joins") or ()
-    if where is None or not joins:
+    condition, joins = select.args.get("where"), select.args.get("joins") or ()
+    if condition is None or not joins:
         return
-    tests = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
+    tests = list(condition.this.flatten()) if isinstance(condition.this, exp.And) else [condition.this]
     for join in joins:
-        on = join.args.get("on")
-        if isinstance(on, exp.Expr) and not join.side:
-            tests += on.flatten() if isinstance(on, exp.And) else [on]
+        on_clause = join.args.get("on")
+        if isinstance(on_clause, exp.Expr) and not join.side:
+            tests += on_clause.flatten() if isinstance(on_clause, exp.And) else [on_clause]
     pairs = [(unwrap(test.this), unwrap(test.expression)) for test in tests if isinstance(test, exp.EQ)]
-    both = [*pairs, *((right, left) for left, right in pairs)]
-    known = {
-        (one.table.lower(), one.name.lower()): value
-        for one, value in both
-        if isinstance(one, exp.Column) and _is_constant(value)
+    both_orders = [*pairs, *((right, left) for left, right in pairs)]
+    known_values = {
+        (column.table.lower(), column.name.lower()): value
+        for column, value in both_orders
+        if isinstance(column, exp.Column) and _is_constant(value)
     }
-    for one, other in both:
+    for first_side, second_side in both_orders:
         if (
-            not isinstance(one, exp.Column)
-            or not isinstance(other, exp.Column)
-            or not (one.table and other.table)
+            not isinstance(first_side, exp.Column)
+            or not isinstance(second_side, exp.Column)
+            or not (first_side.table and second_side.table)
         ):
             continue
-        value = known.get((one.table.lower(), one.name.lower()))
-        if value is not None and (other.table.lower(), other.name.lower()) not in known:
-            equality = exp.EQ(this=_add_collation(other.copy()), expression=value.copy())
-            where.set("this", exp.and_(where.this, equality, copy=False))
+        value = known_values.get((first_side.table.lower(), first_side.name.lower()))
+        if value is not None and (second_side.table.lower(), second_side.name.lower()) not in known_values:
+            equality = exp.EQ(this=_add_collation(second_side.copy()), expression=value.copy())
+            condition.set("this", exp.and_(condition.this, equality, copy=False))
 
 
 def _is_constant(value: exp.Expr) -> bool:
@@ -532,10 +536,10 @@ def _rewrite_select(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     if kind == "BROWSE":
         return node
     write_sqlite = forjson.rewrite_for_json if kind == "JSON" else forjson.rewrite_for_xml
-    written = write_sqlite(node, clause, UNNAMED) if isinstance(node, exp.Select) else None
-    if written is None:
+    sqlite_text = write_sqlite(node, clause, UNNAMED) if isinstance(node, exp.Select) else None
+    if sqlite_text is None:
         raise UnsimulatedFeatureError(f"FOR {kind} {forjson.UNSIMULATED.get(kind, '')}".rstrip())
-    return written
+    return sqlite_text
 
 
 def _rewrite_lateral(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:

@@ -397,9 +397,9 @@ class ScratchDatabase:
             if recursive:
                 self._charge(self._recursion_work)
             texts = sum(len(value) for value in arguments if isinstance(value, str))
-            more_work = work(*arguments) if work is not None and arguments else 0
-            if texts >= LONG or more_work:
-                self._charge_once(function, arguments, CALL_WORK * (texts // LONG) + more_work)
+            extra_work = work(*arguments) if work is not None and arguments else 0
+            if texts >= LONG or extra_work:
+                self._charge_once(function, arguments, CALL_WORK * (texts // LONG) + extra_work)
             try:
                 for value in arguments:
                     check_finite(value)

@@ -48,20 +48,20 @@ def _open_json(tokens: Sequence[Token], index: int) -> dict[int, str]:
     if tokens[start].upper != "WITH" or not tokens[start + 1].is_op("("):
         return {}
     end = find_end_of_brackets(tokens, start + 1)
-    columns, at = [], start + 2
-    while at < end - 1:
-        name, at, level = tokens[at].text.strip('[]"'), at + 1, 0
+    columns, position = [], start + 2
+    while position < end - 1:
+        name, position, level = tokens[position].text.strip('[]"'), position + 1, 0
         kind, path, fragment = "", "", False
-        while at < end - 1 and (level or not tokens[at].is_op(",")):
-            level += tokens[at].is_op("(") - tokens[at].is_op(")")
-            if tokens[at].kind == "string":
-                path = tokens[at].text
-            elif tokens[at].upper == "JSON" and tokens[at - 1].upper == "AS":
+        while position < end - 1 and (level or not tokens[position].is_op(",")):
+            level += tokens[position].is_op("(") - tokens[position].is_op(")")
+            if tokens[position].kind == "string":
+                path = tokens[position].text
+            elif tokens[position].upper == "JSON" and tokens[position - 1].upper == "AS":
                 fragment = True
-            elif tokens[at].upper != "AS":
-                kind += tokens[at].text
-            at += 1
-        at += 1
+            elif tokens[position].upper != "AS":
+                kind += tokens[position].text
+            position += 1
+        position += 1
         call = f"{_JSON}_{'fragment' if fragment else 'field'}([value], {path or _text('$.' + name)})"
         columns.append(f"CAST({call} AS {kind}) AS [{name}]")
     alias = "" if tokens[end].upper == "AS" or tokens[end].kind == "quoted" else " AS [openjson]"
@@ -86,26 +86,28 @@ def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
 
     PARSE (a AS type USING culture), NEXT VALUE FOR … and others become calls.
     """
-    found = _escapes(tokens) | _hints_of_query(tokens) | _national_aliases(tokens) | _drop_first_from(tokens)
+    replacements = (
+        _escapes(tokens) | _hints_of_query(tokens) | _national_aliases(tokens) | _drop_first_from(tokens)
+    )
     for index, token in enumerate(tokens):
         if token.upper in ("PARSE", "TRY_PARSE") and tokens[index + 1].is_op("("):
-            found |= _parse(tokens, index + 1, find_end_of_brackets(tokens, index + 1) - 1)
+            replacements |= _parse(tokens, index + 1, find_end_of_brackets(tokens, index + 1) - 1)
         elif token.upper in _TRIMS and tokens[index + 1].is_op("("):
-            found |= _trim(tokens, index)
+            replacements |= _trim(tokens, index)
         elif token.upper in _PLAIN_CALLS and tokens[index + 1].is_op("("):
-            found[index] = f"{NEUTRAL_PREFIX}{token.text}"
+            replacements[index] = f"{NEUTRAL_PREFIX}{token.text}"
         elif token.upper == "APPROX_COUNT_DISTINCT" and tokens[index + 1].is_op("("):
-            found |= {index: "COUNT_BIG", index + 1: "(DISTINCT "}
+            replacements |= {index: "COUNT_BIG", index + 1: "(DISTINCT "}
         elif token.upper == "ISJSON" and tokens[index + 1].is_op("("):
             last = find_end_of_brackets(tokens, index + 1) - 2
             if tokens[last].upper in _JSON_KINDS and tokens[last - 1].is_op(","):
-                found[last] = f"'{tokens[last].upper}'"
+                replacements[last] = f"'{tokens[last].upper}'"
         elif token.upper in _NULLS_IN_JSON and tokens[index + 1].is_op("("):
-            found |= _json_constructor(tokens, index)
+            replacements |= _json_constructor(tokens, index)
         elif token.upper == "OPENJSON" and tokens[index + 1].is_op("("):
-            found |= _open_json(tokens, index)
-        elif token.upper == "REPLACE" and index not in found and tokens[index + 1].is_op("("):
-            found |= _flatten_replace_calls(tokens, index)
+            replacements |= _open_json(tokens, index)
+        elif token.upper == "REPLACE" and index not in replacements and tokens[index + 1].is_op("("):
+            replacements |= _flatten_replace_calls(tokens, index)
         elif (
             token.upper == "NEXT" and tokens[index + 1].upper == "VALUE" and tokens[index + 2].upper == "FOR"
         ):
@@ -113,8 +115,8 @@ def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
             while tokens[end - 1].kind != "end" and tokens[end].is_op("."):
                 end += 2
             name = "".join(part.text for part in tokens[index + 3 : end])
-            found |= {**dict.fromkeys(range(index, end), ""), index: f"next_value_for({_text(name)})"}
-    return found
+            replacements |= {**dict.fromkeys(range(index, end), ""), index: f"next_value_for({_text(name)})"}
+    return replacements
 
 
 _NULLS_IN_JSON: Final = {"JSON_OBJECT": 1, "JSON_ARRAY": 0}
@@ -186,11 +188,11 @@ def _flatten_replace_calls(tokens: Sequence[Token], index: int) -> dict[int, str
     while tokens[index].upper == "REPLACE" and tokens[index + 1].is_op("("):
         levels.append(index)
         index += 2
-    for depth, at in enumerate(levels if len(levels) >= NESTED_MIN else ()):
+    for depth, place in enumerate(levels if len(levels) >= NESTED_MIN else ()):
         if depth % NESTED_AT_ONCE == 0:
-            replacements[at] = "REPLACE_EACH"
+            replacements[place] = "REPLACE_EACH"
         else:
-            replacements |= {at: "", at + 1: "", find_end_of_brackets(tokens, at + 1) - 1: ""}
+            replacements |= {place: "", place + 1: "", find_end_of_brackets(tokens, place + 1) - 1: ""}
     return replacements
 
 
@@ -217,14 +219,14 @@ def _hints_of_query(tokens: Sequence[Token]) -> dict[int, str]:
             continue
         end = find_end_of_brackets(tokens, index + 1)
         inner_text, limit = 0, ""
-        for at in range(index + 1, end):
-            inner_text += tokens[at].is_op("(") - tokens[at].is_op(")")
-            if inner_text == 1 and (at == index + 1 or tokens[at].is_op(",")):
-                hint = tokens[at + 1]
+        for position in range(index + 1, end):
+            inner_text += tokens[position].is_op("(") - tokens[position].is_op(")")
+            if inner_text == 1 and (position == index + 1 or tokens[position].is_op(",")):
+                hint = tokens[position + 1]
                 if hint.upper not in _QUERY_HINTS:
                     raise make_near_error(hint)
                 if hint.upper == "MAXRECURSION":
-                    limit = f"OPTION (MAXRECURSION {tokens[at + 2].text})"
+                    limit = f"OPTION (MAXRECURSION {tokens[position + 2].text})"
         changes = {part.upper for part in tokens[:index]} & {"INSERT", "UPDATE", "DELETE", "MERGE"}
         hints = {**dict.fromkeys(range(index, end), ""), index: "" if changes else limit}
     return hints
@@ -365,7 +367,7 @@ def preprocess_text(text: str, depth: int = 0) -> str:
         raise BatchTooLongError(1, f"statements of more than {STATEMENT_TOKENS_MAX} words and signs")
     if depth > COMPOUNDS_MAX:
         raise SqlSyntaxError(1, 191)
-    out, copied = "", 0
+    output, copied = "", 0
     replaced = {
         **dict.fromkeys(_find_skipped_tokens(tokens), ""),
         **normalize_calls(tokens),
@@ -375,35 +377,35 @@ def preprocess_text(text: str, depth: int = 0) -> str:
         forms.check_tokens(tokens, replaced)
     for index, token in enumerate(tokens):
         if index in replaced:
-            out += text[copied : token.start] + replaced[index]
+            output += text[copied : token.start] + replaced[index]
             copied = token.end
             continue
         if token.upper == "REAL" and tokens[index + 1].is_op(")", ","):  # sqlglot treats it as float
-            out += text[copied : token.start] + "float(24)"
+            output += text[copied : token.start] + "float(24)"
             copied = token.end
         if token.is_op("$") and tokens[index + 1].kind == "number" and token.end == tokens[index + 1].start:
-            out += text[copied : token.start] + f"CAST({tokens[index + 1].text} AS money)"
+            output += text[copied : token.start] + f"CAST({tokens[index + 1].text} AS money)"
             copied = tokens[index + 1].end
         if token.kind == "word" and token.text.startswith("#"):
-            out += text[copied : token.start] + f"[{token.text}]"
+            output += text[copied : token.start] + f"[{token.text}]"
             copied = token.end
         if token.kind == "number" and token.text.lower() == "0x":
-            out += text[copied : token.start] + "CAST('' AS varbinary(1))"
+            output += text[copied : token.start] + "CAST('' AS varbinary(1))"
             copied = token.end
         if token.is_op("!<", "!>"):
-            out += text[copied : token.start] + (">=" if token.text == "!<" else "<=")
+            output += text[copied : token.start] + (">=" if token.text == "!<" else "<=")
             copied = token.end
         if token.is_op("::") and index and tokens[index - 1].upper in ("FROM", "JOIN", "APPLY"):
-            out += text[copied : token.start]
+            output += text[copied : token.start]
             copied = token.end
         if not token.is_op(*_COMPOUND) or not index or token.start < copied:
             continue
         left_text = tokens[index - 1].text
         end = _end_of_value(tokens, index + 1)
         value = preprocess_text(text[token.end : tokens[end - 1].end], depth + 1)
-        out += text[copied : token.start] + f"= {left_text} {token.text[:-1]} ({value})"
+        output += text[copied : token.start] + f"= {left_text} {token.text[:-1]} ({value})"
         copied = tokens[end - 1].end
-    return out + text[copied:]
+    return output + text[copied:]
 
 
 def _top(tokens: Sequence[Token]) -> tuple[int, int]:

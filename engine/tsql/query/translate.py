@@ -47,10 +47,12 @@ def check_statement(text: str, line: int) -> bool:
 
 def check_condition(text: str, line: int) -> None:
     """Raise SqlSyntaxError unless *text* is a condition (4145 if it is a value)."""
-    shown = _condition(copy_tree("SELECT " + text, line))
-    while isinstance(shown, exp.Paren | exp.Not):
-        shown = shown.this
-    if not isinstance(shown, exp.Predicate | exp.Connector | exp.Exists | exp.Escape | exp.In | exp.Between):
+    expression = _condition(copy_tree("SELECT " + text, line))
+    while isinstance(expression, exp.Paren | exp.Not):
+        expression = expression.this
+    if not isinstance(
+        expression, exp.Predicate | exp.Connector | exp.Exists | exp.Escape | exp.In | exp.Between
+    ):
         raise SqlSyntaxError(line, 4145, tokens_of(text)[-2].text)
 
 
@@ -58,10 +60,10 @@ def _condition(tree: exp.Expr) -> exp.Expr | None:
     """Return the condition in `SELECT condition`, even if `name = x` was parsed as an alias."""
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.args.get("from_"):
         return None
-    shown = tree.expressions[0]
-    if isinstance(shown, exp.Alias):
-        return exp.EQ(this=exp.Column(this=shown.args["alias"]), expression=shown.this)
-    return shown if isinstance(shown, exp.Expr) else None
+    expression = tree.expressions[0]
+    if isinstance(expression, exp.Alias):
+        return exp.EQ(this=exp.Column(this=expression.args["alias"]), expression=expression.this)
+    return expression if isinstance(expression, exp.Expr) else None
 
 
 def check_expression(text: str, line: int) -> None:
@@ -117,9 +119,9 @@ def copy_tree(text: str, line: int) -> exp.Expr:
 
 def _shift_error_line(problem: SqlSyntaxError, line: int) -> SqlSyntaxError:
     """Return the same error for a text that begins on *line*."""
-    placed = SqlSyntaxError(problem.line + line - 1, problem.number, *problem.parameters)
-    placed.problems = problem.problems
-    return placed
+    placed_error = SqlSyntaxError(problem.line + line - 1, problem.number, *problem.parameters)
+    placed_error.problems = problem.problems
+    return placed_error
 
 
 # --- plans ----------------------------------------------------------------------------------------------
@@ -145,21 +147,23 @@ _PLAN_CACHE: Final[ResultCache[ResumableComputation[QueryPlan]]] = ResultCache(P
 def _planning(text: str, names: BindingContext) -> Planning:
     tree = copy_tree(text, 1)
     yield len(text)
-    most = syntax_normalization.top_number(text)
+    top_count = syntax_normalization.top_number(text)
     for kind, build in _PLANS:
         if isinstance(tree, kind):
-            made = yield from build(tree, names)
-            return replace(made, sql=f"SELECT * FROM ({made.sql}) LIMIT {most}") if most else made
+            plan = yield from build(tree, names)
+            return replace(plan, sql=f"SELECT * FROM ({plan.sql}) LIMIT {top_count}") if top_count else plan
     raise UnsimulatedFeatureError(type(tree).__name__.upper())
 
 
 def plan(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
     """Return the plan of a statement, expression or condition. Raises the errors of `planning`."""
-    known = names or NO_NAMES
+    known_names = names or NO_NAMES
     if kind == "statement":
-        return _translate_errors(planning(text, known).result)
+        return _translate_errors(planning(text, known_names).result)
     build = _plan_condition if kind == "condition" else _plan_expression
-    return _VALUES.get((kind, text, known), len(text), lambda: _translate_errors(lambda: build(text, known)))
+    return _VALUES.get(
+        (kind, text, known_names), len(text), lambda: _translate_errors(lambda: build(text, known_names))
+    )
 
 
 _VALUES: Final[ResultCache[QueryPlan]] = ResultCache(PLANS_KEPT)
@@ -195,11 +199,11 @@ def _references(text: str) -> References:
     tree = parse_query(text)
     if isinstance(tree, exp.TruncateTable):
         return References((), ())  # TRUNCATE raises 4701 where a query raises 208
-    own = _own_names(tree)
+    own_names = _own_names(tree)
     for node in tree.walk():
         if isinstance(node, exp.Table) and not isinstance(node.this, exp.Anonymous | exp.Dot):
             ref = table_ref(node)
-            if ref.key not in own and not isinstance(node.parent, exp.Into):
+            if ref.key not in own_names and not isinstance(node.parent, exp.Into):
                 tables[ref.key] = ref
         elif isinstance(node, exp.Parameter) and not (
             isinstance(node.this, exp.Parameter) or isinstance(node.parent, exp.Parameter)
@@ -210,10 +214,10 @@ def _references(text: str) -> References:
 
 def _own_names(tree: exp.Expr) -> set[str]:
     """Return the names that the statement itself defines: common table expressions, and targets of UPDATE or DELETE."""
-    own = {node.alias.lower() for node in tree.find_all(exp.CTE)}
+    own_names = {node.alias.lower() for node in tree.find_all(exp.CTE)}
     if isinstance(tree, exp.Update | exp.Delete):
-        own |= {node.alias.lower() for node in tree.find_all(exp.Table, exp.Subquery)}
-    return own
+        own_names |= {node.alias.lower() for node in tree.find_all(exp.Table, exp.Subquery)}
+    return own_names
 
 
 def _translate_errors(plan: Callable[[], QueryPlan]) -> QueryPlan:
@@ -314,7 +318,7 @@ def _plan_insert(tree: exp.Expr, names: BindingContext) -> Planning:
     source = tree.expression
     if source is None:
         return QueryPlan(kind="insert", target=target, defaults=True)
-    fewer, more = (109, 110) if isinstance(source, exp.Values) else (120, 121)
+    fewer, more_values = (109, 110) if isinstance(source, exp.Values) else (120, 121)
     defaulted: tuple[tuple[int, int], ...] = ()
     if isinstance(source, exp.Values):
         if len({len(row.expressions) for row in source.expressions}) > 1:
@@ -325,19 +329,19 @@ def _plan_insert(tree: exp.Expr, names: BindingContext) -> Planning:
             for at, cell in enumerate(row.expressions)
             if is_default(cell)
         )
-        for place, at in defaulted:
-            source.expressions[place].expressions[at].replace(exp.Null())
+        for place, column_index in defaulted:
+            source.expressions[place].expressions[column_index].replace(exp.Null())
         if len(source.expressions) > VALUES_MAX:
             raise SqlError(10738, 1000)
         source = convert_insert_values(source)
-    with_ = tree.args.get("with_")
-    if with_ is not None:
-        source.set("with_", with_)
+    with_clause = tree.args.get("with_")
+    if with_clause is not None:
+        source.set("with_", with_clause)
     sql, query = yield from rewriting(source, names)
     if columns and query.outputs and len(query.outputs) != len(columns):
-        raise SqlError(fewer if len(query.outputs) < len(columns) else more)
-    made = _plan("insert", sql, query, target=target, columns=columns)
-    return replace(made, defaulted=defaulted) if defaulted else made
+        raise SqlError(fewer if len(query.outputs) < len(columns) else more_values)
+    plan = _plan("insert", sql, query, target=target, columns=columns)
+    return replace(plan, defaulted=defaulted) if defaulted else plan
 
 
 VALUES_MAX: Final = 1_000
@@ -352,14 +356,14 @@ def _plan_update(tree: exp.Expr, names: BindingContext) -> Planning:
     if tree.args.get("returning") is not None:
         raise UnsimulatedFeatureError("this form of UPDATE … OUTPUT")
     defaulted = tuple((-1, at) for at, pair in enumerate(pairs, start=1) if is_default(pair.expression))
-    for _, at in defaulted:
-        pairs[at - 1].set("expression", exp.Null())
+    for _, column_index in defaulted:
+        pairs[column_index - 1].set("expression", exp.Null())
     values = [pair.expression for pair in (*pairs, *variables)]
     columns = tuple(_base_column(tree, pair.this.name) for pair in pairs)
     sql, query, target = yield from _row_numbers(tree, values, names)
     assigns = tuple(variable_name(pair.this) for pair in variables)
-    made = _plan("update", sql, query, target=target, columns=columns, assigns=assigns)
-    return replace(made, defaulted=defaulted) if defaulted else made
+    plan = _plan("update", sql, query, target=target, columns=columns, assigns=assigns)
+    return replace(plan, defaulted=defaulted) if defaulted else plan
 
 
 def _changes(tree: exp.Expr) -> tuple[list[exp.EQ], list[exp.EQ]]:
@@ -435,15 +439,17 @@ _ROW_OF_BASE: Final = "row of the base table"
 
 def _expression_named(tree: exp.Expr, table: exp.Expr, named: exp.Table) -> tuple[str, exp.Expr] | None:
     """Return (alias, query) of the table expression that an UPDATE or DELETE targets; None for a table."""
-    found = {cte.alias.lower(): cte.this for cte in getattr(tree.args.get("with_"), "expressions", ())}
+    queries_by_name = {
+        cte.alias.lower(): cte.this for cte in getattr(tree.args.get("with_"), "expressions", ())
+    }
     sources = [table, *(join.this for join in table.args.get("joins") or ())]
     for source in sources:
         if source.alias_or_name.lower() != named.name.lower() or named.db:
             continue
         if isinstance(source, exp.Subquery):
             return source.alias, source.this
-        if isinstance(source, exp.Table) and not source.db and source.name.lower() in found:
-            return source.alias_or_name, found[source.name.lower()]
+        if isinstance(source, exp.Table) and not source.db and source.name.lower() in queries_by_name:
+            return source.alias_or_name, queries_by_name[source.name.lower()]
     return None
 
 
@@ -462,12 +468,12 @@ def _row_through(alias: str, query: exp.Expr) -> tuple[exp.Expr, TableRef]:
     base = source.this if source is not None else None
     if not isinstance(base, exp.Table) or query.args.get("joins") or base.args.get("joins"):
         raise UnsimulatedFeatureError("UPDATE or DELETE through a query of more than one table")
-    with_ = query.parent.parent if query.parent is not None else None
+    with_clause = query.parent.parent if query.parent is not None else None
     named = isinstance(base.this, exp.Identifier) and not base.this.args.get("temporary")  # neither @t nor #t
     if (
         named
-        and isinstance(with_, exp.With)
-        and base.name.lower() in (c.alias.lower() for c in with_.expressions)
+        and isinstance(with_clause, exp.With)
+        and base.name.lower() in (c.alias.lower() for c in with_clause.expressions)
     ):
         raise UnsimulatedFeatureError("UPDATE or DELETE through two common table expressions")
     number = _row_number(base.alias or table_ref(base).parts[-1])
@@ -501,7 +507,7 @@ def _base_column(tree: exp.Expr, name: str) -> str:
 
 def _plan_merge(tree: exp.Expr, names: BindingContext) -> Planning:
     """Plan up to three queries: matching rows, source rows without a match, target rows without a match."""
-    target, source, on = tree.this, tree.args["using"], tree.args["on"]
+    target, source, on_clause = tree.this, tree.args["using"], tree.args["on"]
     if not isinstance(target, exp.Table):
         raise UnsimulatedFeatureError("this form of MERGE")
     alias = target.alias or table_ref(target).parts[-1]
@@ -512,29 +518,30 @@ def _plan_merge(tree: exp.Expr, names: BindingContext) -> Planning:
     whens = list(tree.args["whens"].expressions)
     parts = []
     for matched, by_source in ((True, False), (False, False), (False, True)):
-        chosen = [
+        chosen_whens = [
             w
             for w in whens
             if bool(w.args.get("matched")) == matched and bool(w.args.get("source")) == by_source
         ]
-        if not chosen:
+        if not chosen_whens:
             continue
         if matched:
             select = exp.Select(
-                from_=exp.From(this=source.copy()), joins=[exp.Join(this=target.copy(), on=on.copy())]
+                from_=exp.From(this=source.copy()), joins=[exp.Join(this=target.copy(), on=on_clause.copy())]
             )
         else:
-            own, other = (target, source) if by_source else (source, target)
+            own_table, other_table = (target, source) if by_source else (source, target)
             probe = exp.Select(
                 expressions=[exp.Literal.number(1)],
-                from_=exp.From(this=other.copy()),
-                where=exp.Where(this=on.copy()),
+                from_=exp.From(this=other_table.copy()),
+                where=exp.Where(this=on_clause.copy()),
             )
             select = exp.Select(
-                from_=exp.From(this=own.copy()), where=exp.Where(this=exp.Not(this=exp.Exists(this=probe)))
+                from_=exp.From(this=own_table.copy()),
+                where=exp.Where(this=exp.Not(this=exp.Exists(this=probe))),
             )
         row = number if matched or by_source else exp.Null()
-        parts.append((yield from _merge_part(tree, select, chosen, row, names)))
+        parts.append((yield from _merge_part(tree, select, chosen_whens, row, names)))
     return QueryPlan(kind="merge", target=table_ref(tree.this), parts=tuple(parts))
 
 
@@ -545,11 +552,11 @@ def _merge_part(
     values: list[exp.Expr] = []
     branches: list[tuple[str, tuple[str, ...], int, int]] = []
     choice = exp.Case(ifs=[])
-    for place, when in enumerate(whens):
-        _check_merge_action(when)
-        condition = when.args.get("condition") or exp.true()
+    for place, clause in enumerate(whens):
+        _check_merge_action(clause)
+        condition = clause.args.get("condition") or exp.true()
         choice.append("ifs", exp.If(this=condition.copy(), true=exp.Literal.number(place)))
-        action, columns, new = _merge_action(when.args["then"])
+        action, columns, new = _merge_action(clause.args["then"])
         branches.append((action, columns, len(values), len(values) + len(new)))
         values += new
     select.set("expressions", [number.copy(), choice, *(value.copy() for value in values)])
