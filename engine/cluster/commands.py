@@ -138,11 +138,12 @@ def set_witness(world: World, cluster: str, kind: str, name: str, observer: str 
 
     [DOC: Set-ClusterQuorum]
 
-    A share is named by its path. Its computer must exist, be reachable, and not be a node. A disk must not
-    belong to a role; an unknown name is a new disk. Any storage account is accepted.
+    A share is named by its path. Its computer must exist, be reachable, and not be a node. A disk must be a present
+    or former witness or in Available Storage, which it leaves. Any storage account is accepted.
     """
     first = _writer(world, cluster, observer)
     witness = Witness(kind=WITNESS_KINDS[kind], name=name) if kind else None
+    storage = first.config.storage
     if witness is not None and kind == "file share":
         host = name.lstrip("\\").partition("\\")[0]
         spelled = next((computer for computer in world.computers if computer.lower() == host.lower()), None)
@@ -162,7 +163,15 @@ def set_witness(world: World, cluster: str, kind: str, name: str, observer: str 
             used = role.resource(name)
             if used is not None:
                 raise InputError(say("{name} is a resource of {role}", name=used.name, role=role.name))
-    membership.change_votes(world, first.name, witness=witness)
+        witnesses = (first.config.witness, *(store.witness for store in world.clusters[cluster].stores))
+        disks = [disk.name for disk in storage]
+        disks += [former.name for former in witnesses if former is not None and former.kind == config.DISK]
+        spelled = next((disk for disk in disks if disk.lower() == name.lower()), None)
+        if spelled is None:
+            raise InputError(but_there_are(say("disk {name!r} does not exist", name=name), disks))
+        witness = Witness(kind=config.DISK, name=spelled)
+        storage = tuple(disk for disk in storage if disk.name != spelled)
+    membership.change_votes(world, first.name, witness=witness, storage=storage)
 
 
 THRESHOLD_LIMITS: Final = (3, 120)

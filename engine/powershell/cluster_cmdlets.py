@@ -281,8 +281,9 @@ def set_resource(act: Callable[[World, str, str], None]) -> Cmdlet:
 
 def move_resource(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Move-ClusterResource."""
-    name = lookup.name(call, piped, "resource")
-    commands.move_disk(world, name, call.value("group", 1), node)
+    name = lookup.resource(world, node, lookup.name(call, piped, "resource"), call)[1].name
+    role = lookup.role(world, node, call.value("group", 1), call)
+    commands.move_disk(world, name, role.name, node)
     return get_resource(world, node, CmdletCall("Get-ClusterResource", {"name": (name,)}), None)
 
 
@@ -293,7 +294,11 @@ def add_dependency(world: World, node: str, call: CmdletCall, piped: PipelineTab
         if piped is not None
         else call.value("resource", 0) or lookup.name(call, None, "resource")
     )
-    commands.add_dependency(world, name, call.value("provider", 0 if piped is not None else 1), node)
+    name = lookup.resource(world, node, name, call)[1].name
+    provider = lookup.resource(world, node, call.value("provider", 0 if piped is not None else 1), call)[
+        1
+    ].name
+    commands.add_dependency(world, name, provider, node)
     return get_resource(world, node, CmdletCall("Get-ClusterResource", {"name": (name,)}), None)
 
 

@@ -39,7 +39,7 @@ def run(world: World, node: str, line: str) -> None:
         try:
             outputs.append(_answer(world, node, _substitute_variables(world, node, statement)))
         except InputError as problem:
-            name = statement.lstrip("( ").partition(" ")[0].rstrip(")")
+            name = re.split(r"[ )]", statement.lstrip("( "), maxsplit=1)[0]
             outputs.append(str(ShellError(name, str(problem))))
             refused = True
         except (ShellError, CommandNotSimulatedError) as problem:

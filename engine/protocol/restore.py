@@ -79,7 +79,9 @@ def list_backup_sets(
         raise SqlError(3254, path, also=(3013,), title=title)
     file = files.find(world, host, local)
     if file is None:
-        raise SqlError(3201, path, files.NO_FILE, also=(3013,), title=title)
+        raise SqlError(
+            3201, path, files.NO_FILE, state=2, also=(3013,), title=title
+        )  # [DOC: MSSQLSERVER_3201]
     if not isinstance(file, BackupFile):
         raise SqlError(3241, path, also=(3013,), title=title)
     return file.sets

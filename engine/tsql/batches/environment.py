@@ -6,7 +6,7 @@ from typing import Final
 
 from engine.constants import PRODUCT
 from engine.messages import SqlError, fill_placeholders
-from engine.protocol import startup
+from engine.protocol import commits, startup
 from engine.tsql import catalog
 from engine.tsql.batches import event_files, locks, object_properties, objects, properties, stored_messages
 from engine.tsql.batches.context import (
@@ -95,9 +95,17 @@ def _make_principal_lookup(key_column: str, wanted: str) -> Callable[..., Scalar
             return context.session.login
         key = to_text(given[0] if given else context.session.login).casefold()
         rows = catalog.rows_of(context, "sys.server_principals")
-        return next((row[wanted] for row in rows if to_text(row[key_column]).casefold() == key), None)
+        sid = _sid_without_login(context) if wanted == "sid" and not given else None
+        return next((row[wanted] for row in rows if to_text(row[key_column]).casefold() == key), sid)
 
     return find
+
+
+def _sid_without_login(context: Context) -> Scalar:
+    """Return the SID of an impersonated user without a login; None otherwise."""
+    session = context.session
+    users = commits.users_of(context.world, session.server, session.user_database) if session.user else ()
+    return next((security.sid_of_user(user) for user in users if user.name == session.user), None)
 
 
 def _newid(context: Context) -> Scalar:

@@ -20,6 +20,7 @@ from engine.tsql.batches.context import (
     user_in,
 )
 from engine.tsql.batches.work import Handler
+from engine.tsql.catalog.security import sid_of_user, sid_text
 from engine.tsql.language import group_statements as gs
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import UnsimulatedFeatureError
@@ -50,8 +51,11 @@ def execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
         machine.note(login=user_name, user="", user_database="", callers=(*session.callers, before), error=0)
         return
     for user in commits.users_of(machine.world, session.server, session.database):
-        mapped = security.login_of_user(context.server, user) if user.name == user_name else None
-        login = mapped.name if mapped is not None else user_name if user.name == user_name else login
+        if user.name == user_name:
+            mapped = security.login_of_user(context.server, user)
+            login = (
+                mapped.name if mapped is not None else user_name if user.sid else sid_text(sid_of_user(user))
+            )
     machine.note(
         login=login,
         user=user_name,

@@ -74,6 +74,9 @@ def _find_recovery_model(context: Context, name: str) -> RecoveryModel:
     return options.model_recovery(context.server) if name == "model" else RecoveryModel.SIMPLE
 
 
+_SNAPSHOT_ISOLATED: Final = frozenset({"master", "msdb"})
+"""System databases with ALLOW_SNAPSHOT_ISOLATION ON [DOC: master database; msdb database]."""
+
 _SYSTEM_COLUMNS: Final[Columns[str]] = {
     "name": lambda context, name: name,
     "database_id": lambda context, name: SYSTEM_DATABASES[name],
@@ -85,6 +88,8 @@ _SYSTEM_COLUMNS: Final[Columns[str]] = {
     "is_trustworthy_on": lambda context, name: int(name == "msdb"),
     "is_broker_enabled": lambda context, name: int(name in ("msdb", "tempdb")),
     "service_broker_guid": lambda context, name: unique_id("broker", context.session.server, name),
+    "snapshot_isolation_state": lambda context, name: int(name in _SNAPSHOT_ISOLATED),
+    "snapshot_isolation_state_desc": lambda context, name: "ON" if name in _SNAPSHOT_ISOLATED else "OFF",
     "target_recovery_time_in_seconds": lambda context, name: (
         _target_recovery_s(COMPATIBILITY[context.version]) * (name == "model")
     ),

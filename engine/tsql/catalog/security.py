@@ -25,6 +25,29 @@ def _sid(number: int) -> bytes:
     return number.to_bytes(16, "big")
 
 
+PUBLIC_SID: Final = bytes.fromhex("01050000000000090400000083741B006749C04BA943C02702F2A762")
+"""SID of the database role public, the same in every database. Seen in public output."""
+
+
+def _make_database_sid(kind: int, parts: bytes) -> bytes:
+    """Return a SID that a database assigns: S-1-9-3 to a user without a login, S-1-9-4 to a role."""
+    return b"\x01\x05" + (9).to_bytes(6, "big") + kind.to_bytes(4, "little") + parts
+
+
+def sid_of_user(user: User) -> bytes:
+    """Return the SID of a database user: that of the login, or its own without a login."""
+    if user.sid:
+        return _sid(user.sid)
+    name = f"{user.database}/{user.name}".lower()
+    return _make_database_sid(3, hashlib.blake2b(name.encode(), digest_size=16).digest())
+
+
+def sid_text(sid: bytes) -> str:
+    """Return a SID that a database assigned in the form S-1-9-3-…."""
+    parts = (int.from_bytes(sid[index : index + 4], "little") for index in range(8, len(sid), 4))
+    return "-".join(("S-1-9", *map(str, parts)))
+
+
 ROLES: Final = (
     "public", "sysadmin", "securityadmin", "serveradmin", "setupadmin", "processadmin", "diskadmin", "dbcreator",
     "bulkadmin",
@@ -148,12 +171,19 @@ def _permissions(context: Context) -> Iterable[Record]:
                 100, "SERVER", 0, numbers[grant.grantee], _CODES.get(grant.permission, ""), grant.permission
             )
             yield {**row, **_state(grant)}
+    yield _permission(100, "SERVER", 0, _PUBLIC_ID, "VWDB", "VIEW ANY DATABASE")
+    for endpoint_id in DEFAULT_ENDPOINTS:
+        yield _permission(105, "ENDPOINT", endpoint_id, _PUBLIC_ID, "CO", "CONNECT")
     endpoint = context.server.endpoint
     for name in endpoint.granted if endpoint is not None else ():
         number = numbers.get(name.lower())
         if number is not None:
             yield _permission(105, "ENDPOINT", 65536, number, "CO", "CONNECT")
 
+
+_PUBLIC_ID: Final = 2
+DEFAULT_ENDPOINTS: Final = (2, 3, 4, 5)
+"""Endpoints for T-SQL that public may connect to. Documented [DOC: server-level roles]."""
 
 _CODES: Final = {
     "SELECT": "SL", "INSERT": "IN", "UPDATE": "UP", "DELETE": "DL", "EXECUTE": "EX", "CONTROL": "CL", "ALTER": "AL",
@@ -317,8 +347,9 @@ ROLE_GAP: Final = 1000
 
 
 def _role(context: Context, name: str, number: int) -> Record:
+    sid = _make_database_sid(4, bytes(12) + number.to_bytes(4, "little")) if number else PUBLIC_SID
     return {
-        **_user(context, name, number, number.to_bytes(4, "big")),
+        **_user(context, name, number, sid),
         **_NO_AUTHENTICATION,
         **literals("security._role"),
         "is_fixed_role": int(name in DATABASE_ROLES and name != "public"),
@@ -338,7 +369,7 @@ def _users(context: Context) -> Iterable[Record]:
         }
     own_users = commits.users_of(context.world, context.session.server, context.session.database)
     for index, user in enumerate(own_users, start=FIRST_USER_ID):
-        yield {**_user(context, user.name, index, _sid(user.sid)), **_authentication(context, user)}
+        yield {**_user(context, user.name, index, sid_of_user(user)), **_authentication(context, user)}
     roles = accounts.read(context.world, context.session.server, context.session.database).roles
     for index, name in enumerate(roles, start=FIRST_USER_ID + ROLE_GAP):
         yield _role(context, name, index)

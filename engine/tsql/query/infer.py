@@ -380,6 +380,9 @@ def _infer_call(binder: Binder, node: exp.Expr) -> Kind:
         raise SqlError(1023, 1, name)
     kinds: list[Kind] = [NULL for _ in range(skip)]
     kinds += [binder.expr(argument) for argument in arguments[skip:]]
+    counts = _ARGUMENT_COUNTS.get(name)
+    if counts is not None and len(kinds) not in counts:
+        raise SqlError(174, name, *counts) if len(counts) == 1 else SqlError(189, name, *counts)
     rule = returns.RULES.get(name)
     result = rule(kinds) if rule is not None else None
     if name == "format" and kinds and kinds[0] is not None and (kinds[0].is_text or kinds[0] == NULL):
@@ -427,8 +430,12 @@ _BITS: Final = dict.fromkeys(("left_shift", "right_shift", "get_bit"), (2,)) | {
     "bit_count": (1,),
     "set_bit": (2, 3),
 }
-_TYPED_LAST: Final = {"dateadd": (3,), "datetrunc": (2,), "date_bucket": (3, 4), **_BITS}
+_TYPED_LAST: Final = {
+    "dateadd": (3,), "datetrunc": (2,), "date_bucket": (3, 4), "switchoffset": (2,), "todatetimeoffset": (2,), **_BITS,
+}  # fmt: skip
 """Functions that need the type of their value as the last argument -> their numbers of arguments."""
+_ARGUMENT_COUNTS: Final = {**_TYPED_LAST, "datalength": (1,), "sql_variant_property": (2,), "replicate": (2,)}
+"""Functions that receive another argument here -> numbers of arguments that a query may write."""
 
 
 def _variant_property(node: exp.Expr, kind: Kind) -> None:

@@ -242,10 +242,11 @@ def _minutes_of(zone: Scalar, name: str) -> int:
     return minutes
 
 
-_OFFSET_KIND: Final = SqlType("datetimeoffset", scale=7)
+_OFFSET: Final = "datetimeoffset(7)"
+_OFFSET_KIND: Final = type_of(_OFFSET)
 
 
-def switch_offset(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
+def switch_offset(culture: Culture, value: Scalar, zone: Scalar, kind: Scalar = _OFFSET) -> Scalar:
     """Evaluate SWITCHOFFSET: the same time with another offset.
 
     [DOC: SWITCHOFFSET]
@@ -254,17 +255,15 @@ def switch_offset(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
         return None
     moment, minutes = moment_of(value, _OFFSET_KIND, culture), _minutes_of(zone, "switchoffset")
     local = moment.utc + minutes * 60 * TICKS_PER_S
-    return MARK + date_values.format_body(date_values.build_from_total(local, minutes), _OFFSET_KIND)
+    return hold(date_values.build_from_total(local, minutes), type_of(str(kind)))
 
 
-def to_datetimeoffset(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
+def to_datetimeoffset(culture: Culture, value: Scalar, zone: Scalar, kind: Scalar = _OFFSET) -> Scalar:
     """Evaluate TODATETIMEOFFSET: the same local time with an offset [DOC: TODATETIMEOFFSET]."""
     if value is None or zone is None:
         return None
     moment = moment_of(value, _OFFSET_KIND, culture)
-    return MARK + date_values.format_body(
-        moment._replace(offset=_minutes_of(zone, "todatetimeoffset")), _OFFSET_KIND
-    )
+    return hold(moment._replace(offset=_minutes_of(zone, "todatetimeoffset")), type_of(str(kind)))
 
 
 def datepart(culture: Culture, name: Scalar, value: Scalar) -> Scalar:

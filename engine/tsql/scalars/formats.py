@@ -43,6 +43,10 @@ PLACES_MAX: Final = 99
 """Maximum number of digits in a standard number format. Documented [DOC: standard numeric format strings]."""
 
 
+_UNSIGNED: Final = 2**32 - 1
+"""Mask of an int, which format X shows in two's complement."""
+
+
 def format_work(_: Scalar, pattern: Scalar = None, *__: Scalar) -> int:
     """Return the work (work.py) of parsing a pattern, which may have 4,000 characters. Measured."""
     return len(pattern) // 2 if isinstance(pattern, str) else 0
@@ -71,12 +75,14 @@ def _format_number(number: Decimal, pattern: str) -> str | None:
 
     Documented [DOC: FORMAT].
     """
-    standard = re.fullmatch(r"([NnFfDdPpCcGg])(\d*)", pattern)
+    standard = re.fullmatch(r"([NnFfDdPpCcGgXx])(\d*)", pattern)
     if standard is not None:
         if standard[2] and (len(standard[2]) > 9 or int(standard[2]) > PLACES_MAX):
             return None
         kind = standard[1].upper()
-        places = int(standard[2]) if standard[2] else 0 if kind == "D" else 2
+        places = int(standard[2]) if standard[2] else 0 if kind in "DX" else 2
+        if kind == "X":
+            return f"{int(number) & _UNSIGNED:0{places}{standard[1]}}" if number == int(number) else None
         if kind == "D":
             return f"{int(number):0{places}d}"
         shown_text = to_text(decimal_text(types.encode_decimal(number * (100 if kind == "P" else 1)), places))

@@ -45,7 +45,7 @@ _FIXED: Final = {
         cume_dist""",
     "datetime": "getdate getutcdate current_timestamp agent_datetime datetimefromparts",
     "datetime2(7)": "sysdatetime sysutcdatetime",
-    "datetimeoffset(7)": "sysdatetimeoffset switchoffset todatetimeoffset",
+    "datetimeoffset(7)": "sysdatetimeoffset",
     "date": "eomonth datefromparts",
     "smalldatetime": "smalldatetimefromparts",
     "nvarchar(128)": """db_name object_name object_schema_name schema_name suser_sname suser_name user_name user
@@ -161,6 +161,15 @@ def _power(types: Types) -> SqlType | None:
     return numeric(38, kind.scale) if kind is not None and kind.name in DECIMALS else kind
 
 
+def _with_offset(types: Types) -> SqlType | None:
+    """Return a datetimeoffset with the precision of the argument [DOC: SWITCHOFFSET; TODATETIMEOFFSET]."""
+    kind = types[0] if types else None
+    scale = 7
+    if kind is not None and kind.is_moment:
+        scale = {"datetime": 3, "smalldatetime": 0, "date": 0}.get(kind.name, kind.scale)
+    return SqlType("datetimeoffset", scale=scale)
+
+
 def _dateadd(types: Types) -> SqlType | None:
     count, kind = types[1:3] if len(types) > 2 else (None, None)
     if count is not None and (count.is_text or count.is_moment or count == GUID):
@@ -239,6 +248,8 @@ RULES: Final[dict[str, Rule]] = {
     "degrees": _angle,
     "radians": _angle,
     "dateadd": _dateadd,
+    "switchoffset": _with_offset,
+    "todatetimeoffset": _with_offset,
     "datetrunc": _datetrunc,
     "date_bucket": _date_bucket,
     **dict.fromkeys(("left_shift", "right_shift", "set_bit"), _same_type),

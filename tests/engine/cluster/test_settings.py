@@ -20,8 +20,14 @@ def test_a_new_witness_replaces_a_lost_one() -> None:
     run_until(world, 30)
     assert not config.current(world, "CLU1").witness_counts
     assert len(config.current(world, "CLU1").counted) == 3
-    text = ask(world, "Set-ClusterQuorum -DiskWitness 'Cluster Disk 9'")
-    assert lines(text)[2] == ["CLU1", "Cluster", "Disk", "9", "NodeAndDiskMajority"]
+    assert "disk 'Cluster Disk 9' does not exist" in ask(
+        world, "Set-ClusterQuorum -DiskWitness 'Cluster Disk 9'"
+    )
+    do(world, "add-drive SQLFCI1 S")
+    text = ask(world, "Set-ClusterQuorum -DiskWitness 'cluster disk 3'")
+    assert lines(text)[2] == ["CLU1", "Cluster", "Disk", "3", "NodeAndDiskMajority"]
+    moved = ask(world, "Move-ClusterResource 'Cluster Disk 3' -Group SQLFCI1")
+    assert "is only shown" in moved, "the witness has left Available Storage"
     assert config.current(world, "CLU1").witness_counts
     assert len(config.current(world, "CLU1").counted) == 4
     ask(world, "Set-ClusterQuorum -NoWitness")
@@ -107,10 +113,10 @@ def test_a_higher_threshold_keeps_a_briefly_silent_node() -> None:
     assert "not simulated" in ask(world, "(Get-Cluster).RouteHistoryLength = 20")
 
 
-@pytest.mark.parametrize("setting", ["-NoWitness", "-DiskWitness 'Cluster Disk 9'", ""])
+@pytest.mark.parametrize("setting", ["-NoWitness", "-DiskWitness 'Cluster Disk 3'", ""])
 def test_a_failed_witness_can_be_repaired_after_it_was_replaced(setting: str) -> None:
     world = fci_lab()
-    do(world, "fail-witness CLU1")
+    do(world, "fail-witness CLU1", "add-drive SQLFCI1 S")
     if setting:
         ask(world, f"Set-ClusterQuorum {setting}")
     do(world, "revert-all")
