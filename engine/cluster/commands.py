@@ -3,7 +3,7 @@
 They raise InputError.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from msgspec.structs import replace
@@ -471,10 +471,10 @@ def set_role_property(world: World, name: str, observer: str, **changes: FieldOf
     config.update_role(world, node.name, role.name, **changes)
 
 
-def set_resource_property(world: World, name: str, observer: str, **changes: FieldOf[Resource]) -> None:
+def set_resource(world: World, name: str, observer: str, change: Callable[[Resource], Resource]) -> None:
     """Set a common property of (Get-ClusterResource *name*)."""
     node, role, resource = _resource(world, name, observer)
-    _put(world, node, role, replace(resource, **changes))
+    _put(world, node, role, change(resource))
 
 
 def _put(world: World, node: Node, role: ClusterRole, resource: Resource) -> None:

@@ -8,7 +8,15 @@ from msgspec.structs import replace
 
 from engine.cluster import commands, config, quarantine, quorum, roles
 from engine.constants import TICKS_PER_S
-from engine.model import Cluster, Node, ResourceState, World
+from engine.model import (
+    AvailabilityGroup,
+    AvailabilityListener,
+    Cluster,
+    Node,
+    Resource,
+    ResourceState,
+    World,
+)
 from engine.powershell import lookup
 from engine.powershell.lookup import EMPTY_TABLE, Cmdlet
 from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, PipelineTable, Row, ShellError
@@ -425,33 +433,9 @@ def get_interface(world: World, node: str, call: CmdletCall, piped: PipelineTabl
 # --- Get-ClusterParameter and Set-ClusterParameter --------------------------------------------------------
 # Private properties of a resource.
 
-PARAMETERS: Final = {
-    "LeaseTimeout": "lease_timeout_ms",
-    "FailureConditionLevel": "failure_condition_level",
-    "HealthCheckTimeout": "health_check_timeout_ms",
-}
-"""Private properties of an availability group's resource -> field of the group."""
-
-INSTANCE_PARAMETERS: Final = {
-    "FailureConditionLevel": "failure_condition_level",
-    "HealthCheckTimeout": "health_check_timeout_ms",
-}
-"""Private properties of the SQL Server resource of a failover cluster instance -> field. [DOC: failover
-policy of instances]
-"""
-
-NAME_PARAMETERS: Final = {"RegisterAllProvidersIP": "register_all", "HostRecordTTL": "record_ttl_s"}
-"""Private properties of a listener's network name -> field. [DOC: availability group listeners]"""
-
-LIMITS: Final = {
-    "failure_condition_level": (1, 5),
-    "health_check_timeout_ms": (15_000, 2**32 - 1),
-    "lease_timeout_ms": (1, 2**32 - 1),
-}
-"""Minimum and maximum value by field. Level 0, which an instance accepts too, is below the minimum.
-
-Documented [DOC: flexible failover policy; failover policy of instances].
-"""
+MAXIMUM: Final = 2**32 - 1
+HEALTH_CHECK_MINIMUM_MS: Final = 15_000
+"""Minimum of HealthCheckTimeout. Documented [DOC: flexible failover policy; failover policy of instances]."""
 
 UNSIMULATED: Final = """
 verboselogging virtualservername instancename sqldumperdumpflags sqldumperdumppath sqldumperdumptimeout
@@ -480,66 +464,98 @@ class ResourceParameter(Struct, frozen=True):
 
     name: str
     value: str
-    kind: str
-    field: str = ""
-    """Field of the group or its listener; empty: read-only."""
+    kind: str = "String"
+    assign: Callable[[int], object] | None = None
+    """Function that sets a number; None if the property is read-only."""
+    minimum: int = 0
+    maximum: int = MAXIMUM
+
+
+def _instance_parameters(world: World, name: str) -> list[ResourceParameter]:
+    """Return the properties of SQL Server, which accepts level 0 too [DOC: failover policy of instances]."""
+    instance = world.instances[name]
+    return [
+        _number("FailureConditionLevel", instance.failure_condition_level,
+                lambda value: world.update_instance(name, failure_condition_level=value), 0, 5),
+        _number("HealthCheckTimeout", instance.health_check_timeout_ms,
+                lambda value: world.update_instance(name, health_check_timeout_ms=value), HEALTH_CHECK_MINIMUM_MS),
+    ]  # fmt: skip
+
+
+def _number(
+    name: str, value: int, assign: Callable[[int], object], minimum: int = 0, maximum: int = MAXIMUM
+) -> ResourceParameter:
+    return ResourceParameter(name, str(value), "UInt32", assign, minimum, maximum)
+
+
+def _group_parameters(world: World, node: str, group: AvailabilityGroup) -> list[ResourceParameter]:
+    """Return the properties of an availability group [DOC: flexible failover policy]."""
+
+    def put(change: Callable[[AvailabilityGroup], AvailabilityGroup]) -> object:
+        return config.update_group(world, node, group.guid, change)
+
+    return [
+        _number("LeaseTimeout", group.lease_timeout_ms,
+                lambda value: put(lambda old: replace(old, lease_timeout_ms=value)), 1),
+        _number("FailureConditionLevel", group.failure_condition_level,
+                lambda value: put(lambda old: replace(old, failure_condition_level=value)), 1, 5),
+        _number("HealthCheckTimeout", group.health_check_timeout_ms,
+                lambda value: put(lambda old: replace(old, health_check_timeout_ms=value)), HEALTH_CHECK_MINIMUM_MS),
+    ]  # fmt: skip
+
+
+def _listener_parameters(
+    world: World, node: str, group: AvailabilityGroup, listener: AvailabilityListener
+) -> list[ResourceParameter]:
+    """Return the properties of a listener's network name [DOC: availability group listeners]."""
+
+    def put(changed: AvailabilityListener) -> object:
+        return config.update_group(world, node, group.guid, lambda old: replace(old, listener=changed))
+
+    return [
+        ResourceParameter("Name", listener.name.upper()[:15]),
+        ResourceParameter("DnsName", listener.name),
+        _number("RegisterAllProvidersIP", int(listener.register_all),
+                lambda value: put(replace(listener, register_all=bool(value)))),
+        _number("HostRecordTTL", listener.record_ttl_s,
+                lambda value: put(replace(listener, record_ttl_s=value))),
+    ]  # fmt: skip
 
 
 def _parameters(
     world: World, node: str, call: CmdletCall, piped: PipelineTable | None
-) -> tuple[str, str, list[ResourceParameter]]:
-    """Return (group, resource, its private properties) of the resource from the pipeline."""
+) -> tuple[Resource, list[ResourceParameter]]:
+    """Return the resource from the pipeline and its private properties."""
     if piped is None or piped.kind != "resource":
         lookup.name(call, None, "resource")
         raise ShellError(call.name, "Only a resource from the pipeline is simulated here.")
     role, resource = lookup.resource(world, node, lookup.name(call, piped, "resource"), call)
-    group = next(
-        (
-            candidate
-            for candidate in lookup.find_node(world, node).config.groups
-            if candidate.name == role.name
-        ),
-        None,
-    )
+    groups = lookup.find_node(world, node).config.groups
+    group = next((candidate for candidate in groups if candidate.name == role.name), None)
     listener = group.listener if group is not None else None
-    instance = world.instances.get(role.name)
-    if instance is not None and resource.kind == "SQL Server":
-        rows = [
-            ResourceParameter(key, str(getattr(instance, field)), "UInt32", field)
-            for key, field in INSTANCE_PARAMETERS.items()
-        ]
+    if role.name in world.instances and resource.kind == "SQL Server":
+        rows = _instance_parameters(world, role.name)
     elif group is not None and resource.kind == "SQL Server Availability Group":
-        rows = [
-            ResourceParameter(key, str(getattr(group, field)), "UInt32", field)
-            for key, field in PARAMETERS.items()
-        ]
-    elif listener is not None and resource.kind == "Network Name":
-        rows = [
-            ResourceParameter("Name", listener.name.upper()[:15], "String"),
-            ResourceParameter("DnsName", listener.name, "String"),
-            *(
-                ResourceParameter(key, str(int(getattr(listener, field))), "UInt32", field)
-                for key, field in NAME_PARAMETERS.items()
-            ),
-        ]
+        rows = _group_parameters(world, node, group)
+    elif group is not None and listener is not None and resource.kind == "Network Name":
+        rows = _listener_parameters(world, node, group, listener)
     elif listener is not None and listener.addresses and resource.kind == "IP Address":
         address = resource.name.rpartition("_")[2]
         rows = [
-            ResourceParameter(
-                "Network", f"Cluster Network {1 + listener.addresses.index(address)}", "String"
-            ),
-            ResourceParameter("Address", address, "String"),
-            ResourceParameter("SubnetMask", "255.255.255.0", "String"),
+            ResourceParameter("Network", f"Cluster Network {1 + listener.addresses.index(address)}"),
+            ResourceParameter("Address", address),
+            ResourceParameter("SubnetMask", "255.255.255.0"),
             ResourceParameter("EnableDhcp", "0", "UInt32"),
         ]
     else:
         raise ShellError(call.name, f"Parameters of a resource of type {resource.kind} are not simulated.")
-    return role.name, resource.name, rows
+    return resource, rows
 
 
 def get_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-ClusterParameter."""
-    _, name, known_parameters = _parameters(world, node, call, piped)
+    resource, known_parameters = _parameters(world, node, call, piped)
+    name = resource.name
     wanted_names = [wanted_name.lower() for wanted_name in call.values("name", 0)]
     names = [parameter.name.lower() for parameter in known_parameters]
     for wanted_name in wanted_names:
@@ -556,36 +572,18 @@ def get_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTabl
 def set_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Set-ClusterParameter."""
     commands.check_majority(world, node)
-    role, name, known_parameters = _parameters(world, node, call, piped)
+    resource, known_parameters = _parameters(world, node, call, piped)
     key, value = call.value("name", 0), call.value("value", 1)
-    fields = {parameter.name.lower(): parameter.field for parameter in known_parameters}
-    if key.lower() not in fields:
-        raise _missing_parameter(call, key, name)
-    field = fields[key.lower()]
-    if not field or not value.isdigit() or (field == "register_all" and int(value) > 1):
+    parameter = next((one for one in known_parameters if one.name.lower() == key.lower()), None)
+    if parameter is None:
+        raise _missing_parameter(call, key, resource.name)
+    is_switch = parameter.name == "RegisterAllProvidersIP"
+    if parameter.assign is None or not value.isdigit() or (is_switch and int(value) > 1):
         raise ShellError(call.name, f"Parameter '{key}' with the value '{value}' is not simulated.")
-    minimum, maximum = LIMITS.get(field, (0, 2**32 - 1))
-    if field == "failure_condition_level" and role in world.instances:
-        minimum = 0
-    if not minimum <= int(value) <= maximum:
-        text = f"Unable to save property changes for '{name}'.\n    The parameter is incorrect"
+    if not parameter.minimum <= int(value) <= parameter.maximum:
+        text = f"Unable to save property changes for '{resource.name}'.\n    The parameter is incorrect"
         raise ShellError(call.name, text)
-    if role in world.instances:
-        world.update_instance(role, **{field: int(value)})
-        return EMPTY_TABLE
-    group = next(
-        candidate for candidate in lookup.find_node(world, node).config.groups if candidate.name == role
-    )
-    if field in PARAMETERS.values():
-        config.update_group(world, node, group.guid, lambda old: replace(old, **{field: int(value)}))
-        return EMPTY_TABLE
-    setting = bool(int(value)) if field == "register_all" else int(value)
-    config.update_group(
-        world,
-        node,
-        group.guid,
-        lambda old: replace(
-            old, listener=replace(old.listener, **{field: setting}) if old.listener else None
-        ),
-    )
-    return PipelineTable("text", text=NOT_YET.format(name))
+    parameter.assign(int(value))
+    if resource.kind == "Network Name":
+        return PipelineTable("text", text=NOT_YET.format(resource.name))
+    return EMPTY_TABLE

@@ -6,8 +6,10 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from engine.cluster import commands, config, roles
-from engine.model import World
+from engine.model import Resource, World
 from engine.powershell import lookup
 from engine.powershell.cluster_cmdlets import has_property
 from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, ShellError
@@ -42,13 +44,15 @@ def _set_failover_threshold(world: World, name: str, node: str, value: int) -> N
     commands.set_role_property(world, name, node, failover_threshold=setting)
 
 
-def _set_restart(field: str) -> Callable[[World, str, str, int], None]:
+def _set_restart(
+    change: Callable[[Resource, int], Resource], key: str
+) -> Callable[[World, str, str, int], None]:
     def assign(world: World, name: str, node: str, value: int) -> None:
         resource = lookup.resource(world, node, name, CmdletCall("Get-ClusterResource"))[1]
         immediate = resource.kind == "SQL Server Availability Group" and not value
-        if resource.kind not in config.SERVERS or (immediate and field == "restart_threshold"):
-            raise CommandNotSimulatedError(f"{field.title().replace('_', '')} = {value} of {resource.name}")
-        commands.set_resource_property(world, resource.name, node, **{field: value})
+        if resource.kind not in config.SERVERS or (immediate and key == "RestartThreshold"):
+            raise CommandNotSimulatedError(f"{key} = {value} of {resource.name}")
+        commands.set_resource(world, resource.name, node, lambda old: change(old, value))
 
     return assign
 
@@ -73,9 +77,15 @@ PROPERTIES: Final = {
             world, name, node, failover_period_h=value
         ),
     ),
-    ("get-clusterresource", "restartaction"): Property(0, 2, _set_restart("restart_action")),
-    ("get-clusterresource", "restartthreshold"): Property(0, MAXIMUM, _set_restart("restart_threshold")),
-    ("get-clusterresource", "restartperiod"): Property(0, MAXIMUM, _set_restart("restart_period_ms")),
+    ("get-clusterresource", "restartaction"): Property(
+        0, 2, _set_restart(lambda old, value: replace(old, restart_action=value), "RestartAction")
+    ),
+    ("get-clusterresource", "restartthreshold"): Property(
+        0, MAXIMUM, _set_restart(lambda old, value: replace(old, restart_threshold=value), "RestartThreshold")
+    ),
+    ("get-clusterresource", "restartperiod"): Property(
+        0, MAXIMUM, _set_restart(lambda old, value: replace(old, restart_period_ms=value), "RestartPeriod")
+    ),
 }
 """(cmdlet, property) in lowercase -> what can be set. Limits documented [DOC: FailoverThreshold; FailoverPeriod;
 RestartAction; RestartPeriod; failover clustering quorum].

@@ -84,8 +84,10 @@ def _set_size(world: World, key: Key, file: DbFile, size_kb: float) -> None:
     if file.key in {extra_file.name for extra_file in copy.extra_files}:
         extra = tuple(replace(f, size_kb=size_kb) if f.name == file.key else f for f in copy.extra_files)
         world.update_copy(key, extra_files=extra)
+    elif file.log:
+        world.update_copy(key, log_size_kb=size_kb)
     else:
-        world.update_copy(key, **{"log_size_kb" if file.log else "size_kb": size_kb})
+        world.update_copy(key, size_kb=size_kb)
 
 
 def _set_path(world: World, key: Key, file: DbFile, path: str) -> None:
