@@ -315,7 +315,7 @@ class ViewConnection(WindowPart):
 
     def _offer_text_back(self, name: str) -> None:
         text = tr("{window} is closed. “New query” lists its text.").format(window=name)
-        self._notice.offer(text, tr("Undo"), lambda: self._console.tabs.reopen(0), UNDO_S)
+        self._notice.offer(text, tr("Reopen"), lambda: self._console.tabs.reopen(0), UNDO_S)
 
     def _ask_to_close(self, query: QueryWindow) -> None:
         tabs = self._console.tabs

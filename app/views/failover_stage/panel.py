@@ -145,7 +145,6 @@ class PanelPainter(CanvasPainter):
         rows = [row for row in view.rows if row.tone != "muted"]  # the picture shows the others as well
         if not far_edge and len(view.rows) * tall <= end - y:
             rows = list(view.rows)
-        gap = max(0.0, min(4.0 if far_edge else 8.0, (end - y) / len(rows) - tall))
         room = right - left - INDENT - 8
         min_share = self.style.least_share("body")
         shares = [
@@ -155,8 +154,12 @@ class PanelPainter(CanvasPainter):
         min_side_share = max(BESIDE, min_share)
         if sum(1 + (share < min_side_share) for share in shares) * tall > end + 2 - y:
             min_side_share = min_share  # smaller text instead of a missing value
+        line_count = sum(1 + (share < min_side_share) for share in shares)
+        gap = max(0.0, min(4.0 if far_edge else 8.0, (end - y - line_count * tall) / len(rows)))
         for row, share in zip(rows, shares, strict=True):
-            if y + tall > end + 2:
+            is_beside = share >= min_side_share
+            needed_height = tall if is_beside or row.sign is not None else 2 * tall
+            if y + needed_height > end + 2:
                 return
             if row.sign is not None:
                 draw_mark(
@@ -169,7 +172,6 @@ class PanelPainter(CanvasPainter):
                 row.tone
             )
             name_width, wide = self.width_of(row.name, "bold"), self.width_of(row.text, "body") + 2
-            is_beside = share >= min_side_share
             name = QRectF(left + INDENT, y, name_width * share if is_beside else room, tall)
             self.text(row.name, name, "bold", colors.text)
             if not is_beside and y + 2 * tall > end + 2:

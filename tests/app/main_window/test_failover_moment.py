@@ -415,6 +415,12 @@ def test_text_of_the_stage_is_read_from_the_back_row(
         if isinstance(low.view, StageView):
             words = {text.words for text in painted.texts(low)}
             assert words >= {row.name for row in low.view.rows if row.sign is not None}
+    low.view = views[-1]
+    low.resize(1_600, 730)
+    if isinstance(low.view, StageView):
+        words = {text.words for text in painted.texts(low)}
+        rows = [row for row in low.view.rows if row.sign is None and row.name in words]
+        assert words >= {row.text for row in rows}, "no name without its value"
 
 
 @pytest.mark.usefixtures("locale")

@@ -43,7 +43,7 @@ def test_every_command_is_listed_with_its_keys(sheet: ShortcutSheet) -> None:
     [
         ("f10", "Advance by 10 ms", "Faster"),
         ("ledger", "Undo the selected fault", "Execute"),
-        ("ctrl+k", "Comment out", "Undo"),
+        ("ctrl+k", "Comment out", "Undo the last change"),
         ("results grid", "Results to grid", "Results to text"),
     ],
 )
