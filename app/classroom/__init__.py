@@ -15,7 +15,8 @@ The protocol
     3. The seat writes each input to its own log (seat_log.py), applies it, and sends it with a number and, at
        intervals, the hash of its state. It does not wait for the host.
     4. The host stores entries in one transaction (record.py, writer.py), then acknowledges them.
-    5. Worker processes replay all logs (replay_verifier.py, verdict.py). The dashboard shows only their results.
+    5. Worker processes replay all logs (replay_verifier.py, verdict.py). The dashboard shows only their results. A long
+       run yields to other seats after one second (workers.py), so an endless batch delays only its own seat.
     6. Instructions go the other way: freeze, limit of time, inject, message, rewind. Each has a number, is stored
        before it is sent, and is answered by an entry of the log (instructions.py).
     Messages are JSON objects with a kind, checked by msgspec on receipt (messages/).
