@@ -58,7 +58,6 @@ class DeskPage(QWidget):
         self.timeline = Timeline()
         self._play_action = actions["time.play"]
         self._finish = finish = QToolButton()
-        actions["drill.finish"].setIconText(tr("End drill"))
         finish.setDefaultAction(actions["drill.finish"])
         finish.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         bar = QFrame()

@@ -163,6 +163,9 @@ def _list_owned_roles(world: World, computer: Computer) -> Iterator[StatusSign]:
     for _, cluster_role in roles.iterate_roles(world):
         if cluster_role.owner == computer.name:
             tone = _RESOURCE_TONE.get(cluster_role.state, "warn")
+            if not computer.powered:  # the cluster has not noticed yet; nothing runs here
+                yield StatusSign(cluster_role.name, "idle", "dot", cluster_role.name)
+                continue
             yield StatusSign(
                 f"{cluster_role.name} {cluster_role.state.value}",
                 tone,

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import lay_column, lay_row, mark_primary
 from app.widgets.scroll_container import fit_on_screen
 from app.words.language import tr, trn
 from engine.drill.authoring.scenario import escape_invisible
@@ -158,6 +158,7 @@ class BundleMaker(QDialog):
         self.title_field.textChanged.connect(lambda _: self._show_button())
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.save = self.buttons.addButton(tr("Save as…"), QDialogButtonBox.ButtonRole.AcceptRole)
+        mark_primary(self.save)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         lay_column(label, form, (self.drills, 1), self.buttons, parent=self)

@@ -6,7 +6,7 @@ from typing import Final
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QLabel, QWidget
 
-from app.widgets.layouts import lay_column
+from app.widgets.layouts import lay_column, mark_primary
 from app.widgets.reader import announce, name_box
 from app.words.language import tr
 
@@ -46,6 +46,7 @@ class ConditionDialog(QDialog):
         )
         self.run = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         self.run.setText(tr("Run"))
+        mark_primary(self.run)
         self.buttons.accepted.connect(self._accept)
         self.buttons.rejected.connect(self.reject)
         lay_column(label, self.text, self.problem, hint, self.buttons, parent=self)

@@ -12,6 +12,7 @@ from app.view_models.connection_string import (
     read_driver_log,
 )
 from app.widgets import theme
+from app.widgets.layouts import mark_primary
 from app.words.language import tr
 from engine.drill.running.drill import Drill
 
@@ -38,9 +39,10 @@ class ConnectionEditor(QDialog):
         self.log = QPlainTextEdit(readOnly=True)
         self.log.setFont(theme.fixed_font())
         self.log.setAccessibleName(tr("Driver log"))
-        self._buttons = QDialogButtonBox()
+        self._buttons = QDialogButtonBox(self)
         self.apply = self._buttons.addButton(tr("Save and restart"), QDialogButtonBox.ButtonRole.ApplyRole)
         self._buttons.addButton(QDialogButtonBox.StandardButton.Close)
+        mark_primary(self.apply)
         self.apply.setToolTip(tr("Save the connection string and restart the application"))
         self.apply.clicked.connect(self._save)
         self._buttons.rejected.connect(self.reject)

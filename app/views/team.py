@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from app.classroom.messages.team import MemberWelcome, RoleView, TeamDrillEnded, TeamRole
 from app.classroom.team.member import format_total
 from app.widgets import theme
-from app.widgets.layouts import accept_buttons, lay_column, lay_row
+from app.widgets.layouts import accept_buttons, lay_column, lay_row, mark_primary
 from app.widgets.qr import QrCode
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.widgets.two_lines import TwoLineCells
@@ -118,12 +118,11 @@ class TakeRole(QDialog):
             lambda: self.roles_wanted.emit(self.code.text().strip(), self.name.text().strip())
         )
         buttons = accept_buttons(self, tr("&Take role"))
-        (self.take,) = (
+        self.take = next(
             button
-            for button in buttons.buttons()
+            for button in buttons.findChildren(QPushButton)
             if buttons.buttonRole(button) is QDialogButtonBox.ButtonRole.AcceptRole
         )
-        self.take.setEnabled(False)
         form = QFormLayout(self)
         form.addRow(tr("Team &code:"), self.code)
         form.addRow(tr("Your &name:"), self.name)
@@ -131,6 +130,7 @@ class TakeRole(QDialog):
         form.addRow(tr("&Role:"), self.role)
         form.addRow(self.problem)
         form.addRow(buttons)
+        self._enable_take(False)
         self.role.currentIndexChanged.connect(self._show_take)
         self.accepted.connect(
             lambda: self.wanted.emit(
@@ -142,6 +142,12 @@ class TakeRole(QDialog):
     def _instead(self) -> bool:
         """Return whether the selected role belongs to a disconnected member."""
         return self.role.currentData() in self._left_teams
+
+    def _enable_take(self, enabled: bool) -> None:
+        """Enable the button; Enter shows the roles until one can be taken."""
+        self.take.setEnabled(enabled)
+        mark_primary(self.ask, not enabled)
+        mark_primary(self.take, enabled)
 
     def _show_take(self) -> None:
         self.take.setText(tr("&Take over the role") if self._instead else tr("&Take role"))
@@ -157,7 +163,7 @@ class TakeRole(QDialog):
                 holder = tr("{name}, not connected").format(name=holder)
             self.role.addItem(seat.name if holder is None else f"{seat.name} ({holder})", seat.key)
         self._show_take()
-        self.take.setEnabled(self.role.count() > 0)
+        self._enable_take(self.role.count() > 0)
         self.role.setFocus()
 
     def show_problem(self, text: str) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QHBoxLayout,
     QLayout,
+    QPushButton,
     QVBoxLayout,
     QWidget,
 )
@@ -66,13 +67,22 @@ def _fill(
     return layout
 
 
+def mark_primary(button: QPushButton, is_primary: bool = True) -> None:
+    """Fill *button* with the accent color and let Enter press it, or end that."""
+    button.setDefault(is_primary)
+    button.setProperty("primary", "true" if is_primary else "false")
+    button.style().unpolish(button)
+    button.style().polish(button)
+
+
 def accept_buttons(dialog: QDialog, accept: str = "") -> QDialogButtonBox:
     """Build the buttons of a dialog: *accept*, by default OK, and Cancel."""
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
     if accept:
-        buttons.addButton(accept, QDialogButtonBox.ButtonRole.AcceptRole)
+        button = buttons.addButton(accept, QDialogButtonBox.ButtonRole.AcceptRole)
     else:
-        buttons.addButton(QDialogButtonBox.StandardButton.Ok)
+        button = buttons.addButton(QDialogButtonBox.StandardButton.Ok)
+    mark_primary(button)
     buttons.accepted.connect(dialog.accept)
     buttons.rejected.connect(dialog.reject)
     return buttons

@@ -13,7 +13,7 @@ from app.view_models.faces import ClientFace, ServerFace, StatusSign
 from app.view_models.failover_moment.phases import CLIENT, DISK, FROM, RESOURCE_PHASE, TO, WITNESS
 from app.words.language import mark, tr
 from engine.availability import replicas
-from engine.cluster import config, instances
+from engine.cluster import config, instances, roles
 from engine.drill.running.comparison import GROUP, INSTANCE, MIRRORING
 from engine.mirroring import quorum
 from engine.model import (
@@ -235,7 +235,10 @@ def _make_node_card(world: World, face: ServerFace, failover: Failover) -> Stage
     rows: tuple[tuple[str, str], ...] = ()
     note = ""
     if role is not None:
-        note = tr(OWNED if role.owner == face.name else HOSTED).format(instance=role.name)
+        owned = [
+            r.name for _, r in roles.iterate_roles(world) if r.owner == face.name and r.kind == "instance"
+        ]
+        note = tr(OWNED if owned else HOSTED).format(instance=", ".join(owned))
         if face.name == failover.from_server and role.owner != face.name:
             note = tr("owned {instance}").format(instance=role.name)
         if face.name == failover.to_server:

@@ -66,6 +66,7 @@ NO_COPY = mark("No mirror, secondary or other node could take over {database}.")
 CHECK_COPY = "sys.database_mirroring, sys.availability_replicas"
 POSSIBLE = mark("Every requirement is met: a loss now would lead to an automatic failover.")
 AS_OF = mark("State when {database} was lost. Red: a requirement that was not met.")
+CANDIDATE = mark("Candidate: {server}.")
 AT_PRESENT = mark("{database} is online. Red: a requirement that is not met at present.")
 
 
@@ -102,7 +103,10 @@ def explain_failover(history: History) -> WhyNotView | None:
         "No automatic failover: {n} requirements are not met",
         missing,
     ).format(n=missing)
-    return WhyNotView(heading, tr(AS_OF if down else AT_PRESENT).format(database=database), requirement_rows)
+    line = tr(AS_OF if down else AT_PRESENT).format(database=database)
+    target = next((row.target for row in rows if row.target), "")
+    candidate = " " + tr(CANDIDATE).format(server=target) if target else ""
+    return WhyNotView(heading, line + candidate, requirement_rows)
 
 
 def _judge(history: History, database: str, lost_tick: int) -> list[FailoverPrecondition]:

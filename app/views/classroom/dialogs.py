@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.classroom.addresses import EVERYWHERE, InterfaceAddress
-from app.widgets.layouts import accept_buttons
+from app.widgets.layouts import accept_buttons, mark_primary
 from app.words.language import mark, tr
 from engine.drill.running.modes import DrillMode
 from engine.overrides import override
@@ -161,6 +161,7 @@ class JoinClass(QDialog):
         form.addRow(self.state)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.join = buttons.addButton(tr("&Join"), QDialogButtonBox.ButtonRole.AcceptRole)
+        mark_primary(self.join)
         buttons.accepted.connect(self.ask_to_join)
         buttons.rejected.connect(self.reject)
         form.addRow(buttons)

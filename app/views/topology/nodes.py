@@ -249,14 +249,15 @@ class ServerNode(NodeItem[ServerFace]):
         metrics = QFontMetricsF(style.title)
         base = middle + (metrics.ascent() - metrics.descent()) / 2.0
         sign, room = face.status, right_x - left_x
-        if metrics.horizontalAdvance(face.name) + sign_width(sign, style) > NAMES_SQUEEZED * room:
+        gap = style.unit * 0.4
+        if metrics.horizontalAdvance(face.name) + sign_width(sign, style) + gap > NAMES_SQUEEZED * room:
             sign = StatusSign("", sign.tone, sign.shape)  # the name matters more than the word
-        status = sign_width(sign, style) + style.unit * 0.4
+        status = sign_width(sign, style) + gap
         wide = min(NAMES_SQUEEZED * room, max(room, metrics.horizontalAdvance(face.name) + status))
         name = metrics.elidedText(face.name, Qt.TextElideMode.ElideMiddle, wide - status)
         with squeeze(painter, QRectF(left_x, top, room, style.unit), wide):
             draw_text(painter, name, QPointF(left_x, base), style.title, style.colors.text)
-            point = QPointF(left_x + wide - status + style.unit * 0.4, _base(style, middle))
+            point = QPointF(left_x + wide - status + gap, _base(style, middle))
             draw_sign(painter, sign, point, style, quiet=True)
 
     def _draw_duties(self, painter: QPainter, left_x: float, right_x: float, y: float) -> None:

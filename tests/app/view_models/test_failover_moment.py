@@ -131,6 +131,13 @@ def test_a_clustered_instance_shows_no_redo_and_no_published_value() -> None:
     ]  # fmt: skip
 
 
+def test_a_node_with_another_instance_is_no_mere_voter() -> None:
+    cards = MomentReplay(play_failover("fci"), 0).view_of(3).facts.cards.values()
+    notes = {card.name: card.note for card in cards}
+    assert notes["NODE_3"] == "owns SQLFCI2"
+    assert notes["NODE_4"] == "votes only"
+
+
 def test_without_witness_and_full_safety_no_failover_is_predicted() -> None:
     history = History(Drill(load_shipped_scenario("forced-service")))
     history.advance_to(10_000)
@@ -157,6 +164,15 @@ def test_a_healthy_session_could_fail_over() -> None:
     view = explain_failover(history)
     assert view is not None
     assert (view.heading, view.missing) == ("Automatic failover is possible", 0)
+
+
+def test_the_requirements_of_a_clustered_instance_name_the_candidate() -> None:
+    history = play_failover("fci")
+    view = explain_failover(history)
+    assert view is not None
+    assert view.missing == 1
+    assert view.sentence.startswith("Sales is online.")
+    assert view.sentence.endswith(" Candidate: NODE_1.")
 
 
 def test_the_time_before_a_requested_failover_is_no_detection() -> None:

@@ -30,6 +30,16 @@ def test_a_node_without_quorum_is_labeled() -> None:
     assert [copy.role.text for copy in face.copies] == ["RESOLVING", "RESOLVING"]
 
 
+def test_no_role_is_green_on_a_node_without_power() -> None:
+    world = fci_lab()
+    duties = []
+    for line in ("power-on NODE_2", "power-off NODE_1"):
+        do(world, line)
+        face = next(face for face in picture_of(world).servers if face.name == "NODE_1")
+        duties.append([(sign.label, sign.tone) for sign in face.duties])
+    assert duties == [[("SQLFCI1 Online", "ok")], [("SQLFCI1", "idle")]]
+
+
 def test_a_node_menu_offers_cluster_actions() -> None:
     world = ag_lab()
     lines = {offer.line for offer in list_offers(world, ActionTarget("server", ("NODE_2",)))}

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QPushButton
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtWidgets import QDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.classroom.messages.team import TeamRole
-from app.views.team import TakeRole, TeamCode
+from app.views.bundles import BundleMaker
+from app.views.classroom.dialogs import JoinClass, StartClass
+from app.views.condition_dialog import ConditionDialog
+from app.views.connection_editor import ConnectionEditor
+from app.views.team import HoldTeam, TakeRole, TeamCode
 
 
 def test_dialog_of_a_role_has_one_button_that_takes_it(qtbot: QtBot) -> None:
@@ -17,10 +24,35 @@ def test_dialog_of_a_role_has_one_button_that_takes_it(qtbot: QtBot) -> None:
     texts = sorted(button.text() for button in dialog.findChildren(QPushButton))
     assert texts == ["&Show roles", "&Take role", "Cancel"]
     assert not dialog.take.isEnabled()
+    assert dialog.ask.isDefault()
     dialog.show_roles([TeamRole("dba", "DBA", taken_by=None, connected=False)])
     assert sorted(button.text() for button in dialog.findChildren(QPushButton)) == texts
+    assert dialog.take.isDefault()
     dialog.take.click()
     assert requests == [("CODE", "Ann", "dba", False)]
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: JoinClass("Ann"), "&Join"),
+        (lambda: StartClass([("lab", "Lab")]), "&Start the class"),
+        (lambda: HoldTeam([("lab", "Lab")]), "&Start team"),
+        (lambda: TakeRole("Ann"), "&Show roles"),
+        (lambda: ConditionDialog([], str), "Run"),
+        (lambda: ConnectionEditor("APP"), "Save and restart"),
+        (lambda: BundleMaker([("lab", "Lab")], "Ann"), "Save as…"),
+    ],
+)
+def test_a_dialog_fills_the_button_that_enter_presses(
+    qtbot: QtBot, make: Callable[[], QDialog], text: str
+) -> None:
+    dialog = make()
+    qtbot.addWidget(dialog)
+    dialog.show()
+    buttons = dialog.findChildren(QPushButton)
+    assert [button.text() for button in buttons if button.property("primary") == "true"] == [text]
+    assert [button.text() for button in buttons if button.isDefault()] == [text]
 
 
 def test_code_of_a_team_is_large_and_ends_it(qtbot: QtBot) -> None:

@@ -12,6 +12,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import (
     QAccessible,
     QContextMenuEvent,
+    QFontMetricsF,
     QImage,
     QPainter,
     QPainterPath,
@@ -22,9 +23,10 @@ from pytestqt.qtbot import QtBot
 
 from app.view_models.faces import StatusSign
 from app.view_models.offers import ActionTarget
-from app.views.topology import Topology
+from app.views.topology import Topology, nodes
 from app.views.topology.canvas import READABLE_ZOOM
 from app.views.topology.links import LinkItem
+from app.views.topology.nodes import ServerNode
 from app.views.topology.tools import CanvasTools
 from app.views.topology.view import MOVING_SPEED_MAX
 from app.widgets import theme
@@ -234,6 +236,23 @@ def test_a_long_line_stays_inside_its_card(view: Topology, name: str, fields: di
     painter.end()
     beyond = image.copy(int(205.0 + node.card().right()), 0, 200, 400)
     assert all(beyond.pixel(x, y) == 0 for x in range(0, 200, 3) for y in range(400))
+
+
+def test_a_name_is_never_shortened_for_the_word_next_to_it(view: Topology, monkeypatch: Any) -> None:
+    node = scene_of(view).nodes[W]
+    assert isinstance(node, ServerNode)
+    drawn: list[str] = []
+    monkeypatch.setattr(nodes, "draw_text", lambda _painter, text, *_: drawn.append(text))
+    image = QImage(8, 8, QImage.Format.Format_ARGB32_Premultiplied)
+    painter = QPainter(image)
+    for width in range(50, 400, 2):
+        node._draw_header(painter, 0.0, float(width), 0.0)
+    painter.end()
+    whole = [text == node.face.name for text in drawn if text in (node.face.name,) or "…" in text]
+    assert whole == sorted(whole)
+    shortest = whole.index(True) * 2 + 50
+    name_px = QFontMetricsF(node.style.title).horizontalAdvance(node.face.name)
+    assert shortest < name_px + 3.0 * node.style.unit
 
 
 def test_keys_zoom_and_fit(qtbot: QtBot, view: Topology) -> None:

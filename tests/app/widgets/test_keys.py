@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from app.main_window.actions import MENUS, fill_menu
+from app.main_window.confirmations import QUESTIONS
 from app.views.console import Console
 from app.widgets import keys
 from app.words import language
@@ -277,3 +278,8 @@ def test_every_pair_of_scopes_is_classified() -> None:
     assert sum(
         keys.scopes_overlap(scope, other_scope) for scope, other_scope in product(keys.SCOPES, repeat=2)
     ) > len(keys.SCOPES)
+
+
+def test_the_end_of_a_drill_has_one_name() -> None:
+    name = next(command.text for command in keys.COMMANDS if command.name == "drill.finish")
+    assert {QUESTIONS["finish"].yes, QUESTIONS["finish_free"].yes, name} == {"End drill"}
