@@ -25,13 +25,13 @@ class CheckResult(Struct, frozen=True):
     """Result of one check, with a sentence."""
 
     name: str
-    well: bool
+    is_ok: bool
     """True if the check passed."""
     text: str
 
     def as_line(self) -> str:
         """Return one line of JSON, which `from_line` reads in another process."""
-        return json.dumps([as_json(self.name), self.well, as_json(self.text)])
+        return json.dumps([as_json(self.name), self.is_ok, as_json(self.text)])
 
 
 def from_line(line: str) -> CheckResult:

@@ -48,7 +48,7 @@ def notes() -> set[str]:
 
     def read(model: type[BaseModel]) -> None:
         for field in form_schema.fields(model):
-            texts.add(field.about)
+            texts.add(field.description)
             if field.inner is not None:
                 read(field.inner)
 

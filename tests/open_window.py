@@ -113,13 +113,13 @@ def _parts() -> dict[str, type[Any]]:
     from app.main_window.scenario_editor import EditorLauncher
     from app.main_window.session import HostSession
     from app.main_window.tools import ProgressPages, ToolPages
-    from app.views.act_line import ActLine
     from app.views.briefing import Briefing, BriefPage
     from app.views.charts import Charts
     from app.views.console import Console
     from app.views.debrief import Debrief
     from app.views.help import Help
     from app.views.history import RunHistoryPage
+    from app.views.input_line import InputLine
     from app.views.object_explorer import ObjectExplorer
     from app.views.palette import Palette
     from app.views.timeline import Timeline
@@ -129,7 +129,7 @@ def _parts() -> dict[str, type[Any]]:
     from app.views.transport import Transport
 
     return {
-        "act_line": ActLine, "appearance": Appearance, "branches": BranchViews, "brief": BriefPage,
+        "input_line": InputLine, "appearance": Appearance, "branches": BranchViews, "brief": BriefPage,
         "briefing": Briefing, "bundling": BundleDialogs, "charts": Charts, "choice": DrillChoice,
         "commands": PaletteCommands, "connection": DeskConnection, "console": Console,
         "debrief": Debrief, "debriefing": DebriefPage,

@@ -18,7 +18,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMainWindow, QTabWidget, QTreeView, QWidget
 
 from app import settings
-from app.classroom.acts import LogEntry
+from app.classroom.log_entries import LogEntry
 from app.classroom.messages.replies import DashboardUpdate
 from app.classroom.models import RUNNING, ClassPart
 from app.classroom.pace import ClassPace

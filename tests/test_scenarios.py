@@ -94,7 +94,7 @@ def test_set_witness_off_does_not_help_an_isolated_principal() -> None:
     play_solution(drill)
     assert drill.score().finished
     conduct = next(item for item in drill.score().items if item.name == "Conduct")
-    assert "1431" in conduct.why
+    assert "1431" in conduct.reason
     assert conduct.points < conduct.max
 
 

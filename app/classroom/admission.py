@@ -36,7 +36,7 @@ class Admission:
         what: SeatAssignment,
         record: ClassRecord,
         writer: RecordWriter,
-        lines: dict[int, SeatState],
+        seats: dict[int, SeatState],
         pace: ClassPace,
     ) -> None:
         """Create the admission.
@@ -44,7 +44,7 @@ class Admission:
         *what*: the assignment of every seat; *lines*: known seats by number, extended on admission.
         """
         self._pace = pace
-        self._class, self._record, self._writer, self._lines = the_class, record, writer, lines
+        self._class, self._record, self._writer, self._seats = the_class, record, writer, seats
         self._assignment, self._digest = what, what.digest
         self._plan = plan.parse_plan(the_class.plan) if the_class.plan else None
         self._draw_count = 0
@@ -63,11 +63,11 @@ class Admission:
             return seat_state
         self._check_rate(address)
         if isinstance(request, requests.Resume):
-            line = await self.seat(request.seat)
-            if line is None or not hmac.compare_digest(line.token_hash, token_hash):
+            seat = await self.seat(request.seat)
+            if seat is None or not hmac.compare_digest(seat.token_hash, token_hash):
                 self._gate.record_failure(address)
                 raise RequestRefusedError(tr("wrong token for seat {number}").format(number=request.seat))
-            return line
+            return seat
         self._check_secret(request.secret, address)
         return await self._seat_with(token_hash, request.name, request.consent)
 
@@ -95,22 +95,22 @@ class Admission:
         if message.seat < NOBODY:
             token_seed = hashlib.sha256(f"{message.digest} {message.seat}".encode()).hexdigest()
             return await self._seat_with(token_seed, message.name, consent=False)
-        line = await self.seat(message.seat)
-        if line is None or not is_same_name(line.name, message.name):
+        seat = await self.seat(message.seat)
+        if seat is None or not is_same_name(seat.name, message.name):
             raise RequestRefusedError(
                 tr("seat {number} of this class belongs to another person than {name}").format(
                     number=message.seat, name=message.name
                 )
             )
-        return line
+        return seat
 
     async def seat(self, number: int) -> SeatState | None:
         """Return the seat with this number, even if another host admitted it."""
-        return self._lines.get(number) or await self._find_in_record(self._record.seat, number)
+        return self._seats.get(number) or await self._find_in_record(self._record.seat, number)
 
     def _find_by_token(self, token_hash: str) -> SeatState | None:
         """Return the known seat with this token hash. Comparing hashes makes the duration reveal nothing."""
-        return next((line for line in self._lines.values() if line.token_hash == token_hash), None)
+        return next((seat for seat in self._seats.values() if seat.token_hash == token_hash), None)
 
     async def _seat_with(self, token_hash: str, name: str, consent: bool) -> SeatState:
         """Return the seat with this token; create it if needed. Raises RequestRefusedError."""
@@ -118,19 +118,19 @@ class Admission:
             return seat_state
         if (existing := await self._find_in_record(self._record.seat_with, token_hash)) is not None:
             return existing
-        if len(self._lines) >= SEATS_MAX:
+        if len(self._seats) >= SEATS_MAX:
             raise RequestRefusedError(tr("the class is full"))
         if not is_name(name):
             raise RequestRefusedError(tr("the name needs printable characters"))
-        used_names = {line.name for line in self._lines.values()}
+        used_names = {seat.name for seat in self._seats.values()}
         from_class = self._plan is not None and self._plan.late == "class"
-        tick = self._pace.class_tick(self._lines.values()) if from_class else 0
+        tick = self._pace.class_tick(self._seats.values()) if from_class else 0
         new_seat = Seat(
             name=find_free_name(name, used_names), token_hash=token_hash, consent=consent, acknowledged=0, tick=tick,
             group_name=self._group_of(name.strip()),
         )  # fmt: skip
         seat = await self._writer.write_seat(new_seat)
-        return self._lines.setdefault(seat.id, state_of(seat))
+        return self._seats.setdefault(seat.id, state_of(seat))
 
     def _group_of(self, name: str) -> str:
         """Return the group from the plan: by name, or drawn."""
@@ -140,11 +140,11 @@ class Admission:
         if group := plan.group_of(name):
             return group
         # Groups drawn by other hosts count too; seats that are still being written are not in the list yet.
-        ungrouped_count = sum(not plan.group_of(line.name) for line in self._lines.values())
+        ungrouped_count = sum(not plan.group_of(seat.name) for seat in self._seats.values())
         self._draw_count = max(self._draw_count, ungrouped_count) + 1
         return plan.draw_group(self._class.code, self._draw_count - 1)
 
     async def _find_in_record(self, find: Callable[[Key], Seat | None], key: Key) -> SeatState | None:
         """Return a seat that only the record has: another host admitted it, or the database's answer was lost."""
         seat = await self._writer.read(find, key)
-        return None if seat is None else self._lines.setdefault(seat.id, state_of(seat, 0))
+        return None if seat is None else self._seats.setdefault(seat.id, state_of(seat, 0))

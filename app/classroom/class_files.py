@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from app.classroom import seat_log
-from app.classroom.acts import ACTS_MAX, LogEntry
+from app.classroom.log_entries import ACTS_MAX, LogEntry
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.models import ClassPart
 from app.classroom.record import ClassRecord

@@ -48,7 +48,7 @@ _LINES: Final = tuple(
     )
 )
 """Patterns of valid lines. Their named groups are the fields of the request."""
-PARTINGS: Final = "partings"
+DIVERGENCES_LINE: Final = "partings"
 """Console command that is answered from the record: moments at which seats made different choices."""
 _HAND_IN: Final = re.compile(r"hand in\s+(?P<file>\S.*)")
 _READ: Final[dict[str, Callable[[str], object]]] = {
@@ -241,7 +241,7 @@ async def _talk(
         while (line := await typed.get()) is not None:
             if not line:
                 continue
-            if line == PARTINGS:
+            if line == DIVERGENCES_LINE:
                 show(encode(await asyncio.to_thread(find_moments)))
                 continue
             try:

@@ -8,9 +8,9 @@ from functools import cache
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from app.classroom.acts import LogEntry, effective
 from app.classroom.anonymization import Pairs, anonymize_line, anonymize_text, pairs
 from app.classroom.divergences import ClassDivergence, SeatAction, SeatHistory, find_divergences
+from app.classroom.log_entries import LogEntry, effective
 from app.classroom.messages.replies import ClassMark, LogVerdict, ReplayChoice, ReplayMoment, ReplayMoments
 from app.classroom.models import ClassPart
 from app.classroom.record import ERASED, ClassRecord
@@ -63,7 +63,7 @@ class Log(Struct, frozen=True):
 class MistakeMade(Struct, frozen=True):
     """Mistake of one seat."""
 
-    what: str
+    text: str
     """Action or omission that cost points."""
     better: str
     points: float
@@ -98,7 +98,7 @@ class SeatReview(Struct, frozen=True):
 class CommonMistake(Struct, frozen=True):
     """Mistake that several seats made."""
 
-    what: str
+    description: str
     """Description of the mistake, taken from the seat that lost the most points by it."""
     better: str
     seats: tuple[int, ...]
@@ -121,7 +121,7 @@ class ClassReview(Struct, frozen=True):
     """Number of transactions that the reference solution loses."""
     par: float | None
     """Points of the best plan that is known; None: the drill has no certificate."""
-    partings: tuple[ClassDivergence, ...]
+    divergences: tuple[ClassDivergence, ...]
     mistakes: tuple[CommonMistake, ...]
     """The most frequent first."""
     calibration: Calibration | None
@@ -344,7 +344,7 @@ def find_replay_moments(record: ClassRecord) -> ReplayMoments:
     moments = []
     for divergence in find_divergences(courses):
         choices = [
-            ReplayChoice(as_json(choice.words), list(choice.seats), choice.mean)
+            ReplayChoice(as_json(choice.text), list(choice.seats), choice.mean)
             for choice in divergence.choices
         ]
         moments.append(ReplayMoment(divergence.tick / TICKS_PER_S, divergence.cost, choices))
@@ -367,13 +367,13 @@ def _find_common_mistakes(reviews: Sequence[SeatReview]) -> Iterator[CommonMista
     occurrences: dict[str, list[tuple[int, MistakeMade]]] = {}
     for seat in reviews:
         for mistake in seat.mistakes:
-            occurrences.setdefault(mistake.better or mistake.what, []).append((seat.number, mistake))
+            occurrences.setdefault(mistake.better or mistake.text, []).append((seat.number, mistake))
     for group in sorted(
-        occurrences.values(), key=lambda group: (-len({seat for seat, _ in group}), group[0][1].what)
+        occurrences.values(), key=lambda group: (-len({seat for seat, _ in group}), group[0][1].text)
     ):
         worst = max((mistake for _, mistake in group), key=lambda mistake: mistake.points)
         seats = tuple(dict.fromkeys(seat for seat, _ in group))
-        yield CommonMistake(worst.what, worst.better, seats, sum(mistake.points for _, mistake in group))
+        yield CommonMistake(worst.text, worst.better, seats, sum(mistake.points for _, mistake in group))
 
 
 def _parse_inputs(acts: Iterable[LogEntry]) -> Iterator[Input]:

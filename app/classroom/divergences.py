@@ -28,7 +28,7 @@ class SeatAction(Struct, frozen=True):
     tick: Tick
     key: str
     """Key: equal for actions with the same effect."""
-    words: str
+    text: str
 
 
 class SeatHistory(Struct, frozen=True):
@@ -42,7 +42,7 @@ class SeatHistory(Struct, frozen=True):
 class DivergenceChoice(Struct, frozen=True):
     """Next action that some seats chose."""
 
-    words: str
+    text: str
     """Empty: they waited."""
     seats: tuple[int, ...]
     mean: float
@@ -90,13 +90,13 @@ def _find_divergences(
         else:
             waited.append(course)
     choices = [
-        DivergenceChoice(histories[0].actions[depth].words, *_summarize_outcome(histories))
+        DivergenceChoice(histories[0].actions[depth].text, *_summarize_outcome(histories))
         for histories in groups.values()
     ]
     if waited:
         choices.append(DivergenceChoice("", *_summarize_outcome(waited)))
     if len(choices) > 1:
-        yield ClassDivergence(first, tuple(sorted(choices, key=lambda choice: (-choice.mean, choice.words))))
+        yield ClassDivergence(first, tuple(sorted(choices, key=lambda choice: (-choice.mean, choice.text))))
     for seat_histories in groups.values():
         yield from _find_divergences(seat_histories, depth + 1, 0)
     if groups:

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from app.classroom.acts import SENT_BACK, effective
 from app.classroom.code import Invitation
 from app.classroom.link import HostLink
+from app.classroom.log_entries import SENT_BACK, effective
 from app.classroom.messages.codec import HAND_MAX, REFLECTION_MAX
 from app.classroom.messages.replies import InstructionMessage, SeatWelcome
 from app.classroom.messages.requests import Reflect

@@ -13,8 +13,7 @@ from typing import Final
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from app.classroom import acts, plan
-from app.classroom.acts import LogEntry, LogMismatchError
+from app.classroom import log_entries, plan
 from app.classroom.admission import Admission
 from app.classroom.bus import Bus, Changed, HandLoweredNews, Hello, News, SeatNews, Seats
 from app.classroom.conversation import (
@@ -27,6 +26,7 @@ from app.classroom.conversation import (
 )
 from app.classroom.instructions import InstructionBook, check_answers, create_message, list_due, list_settled
 from app.classroom.live_board import LiveBoard
+from app.classroom.log_entries import LogEntry, LogMismatchError
 from app.classroom.messages import requests
 from app.classroom.messages.codec import LATER, REFUSED, ProtocolError
 from app.classroom.messages.replies import (
@@ -85,24 +85,24 @@ class ClassHost:
             the_class, self._log_of, self._store_verdict, self._store_reachable_points
         )
         self._writer = RecordWriter(record, self._confirm_write)
-        self._lines = {seat.id: state_of(seat) for seat in record.seats()}
+        self._seats = {seat.id: state_of(seat) for seat in record.seats()}
         self._instructions = InstructionBook(record.instructions())
         self.pace = ClassPace(the_class, self._scenario)
-        for number, line in self._lines.items():
-            self._initialize_seat(line, record.acts(number))
+        for number, seat in self._seats.items():
+            self._initialize_seat(seat, record.acts(number))
         self._assignment = build_assignment(the_class, self._scenario)
         """Assignment that every seat plays."""
         self._reflect = bool(the_class.plan) and plan.parse_plan(the_class.plan).reflect
-        self._board = LiveBoard(the_class, len(self._parts), self._lines, self._instructions, self.pace)
+        self._board = LiveBoard(the_class, len(self._parts), self._seats, self._instructions, self.pace)
         self._board.marks = record.marks()
-        self._admission = Admission(the_class, self._assignment, record, self._writer, self._lines, self.pace)
+        self._admission = Admission(the_class, self._assignment, record, self._writer, self._seats, self.pace)
         self._attention = SeatAttention(
-            the_class, self._lines, self._log_of, self._store_takeover, self._to_seats
+            the_class, self._seats, self._log_of, self._store_takeover, self._to_seats
         )
         self._looks = self._attention.observers
         self._strangers = 0
         self._tasks: set[asyncio.Task[None]] = set()
-        self._peers = PeerHosts(bus, self._lines, self._looks.observed_seats, self._do)
+        self._peers = PeerHosts(bus, self._seats, self._looks.observed_seats, self._do)
         self._attention.peers = self._peers
 
     def begin(self) -> None:
@@ -111,10 +111,10 @@ class ClassHost:
         self._do(self._show())
         if self._bus is not None:
             self._do(self._bus.listen(self._receive_news, self._reload_after_gap))
-            self._do(self._peers.stay_alive(lambda line: self._board.changed.add(line.number)))
+            self._do(self._peers.stay_alive(lambda seat: self._board.changed.add(seat.number)))
         for place in self._judge.places:
             self._do(self._judge.run(place))
-        for number in self._lines:
+        for number in self._seats:
             self._judge.add(number, self._record.acts(number))
 
     async def end(self) -> None:
@@ -142,7 +142,7 @@ class ClassHost:
 
     async def hang_up(self) -> None:
         """Disconnect all seats and consoles, so that they reconnect for the next part."""
-        sockets = [line.socket for line in self._lines.values() if line.socket is not None]
+        sockets = [seat.socket for seat in self._seats.values() if seat.socket is not None]
         reason = tr("the class continues with its next part")
         await asyncio.gather(*(close(socket, LATER, reason) for socket in [*sockets, *self._board.consoles]))
 
@@ -182,8 +182,8 @@ class ClassHost:
         elif isinstance(request, requests.JoinProbe):
             await send_message(socket, self._admission.build_probe_welcome(request.secret, address))
         elif isinstance(request, requests.Join | requests.Resume):
-            line = await self._admission.admit(request, address)
-            await self._seated(socket, line)
+            seat = await self._admission.admit(request, address)
+            await self._seated(socket, seat)
         else:
             raise RequestRefusedError(tr("sign in first"))
 
@@ -192,21 +192,21 @@ class ClassHost:
 
         Raises RequestRefusedError, LogMismatchError.
         """
-        line = await self._admission.admit_from_file(message)
-        await self._append_entries(line, [acts.parse_entry(entry) for entry in message.acts])
-        self._board.changed.add(line.number)
+        seat = await self._admission.admit_from_file(message)
+        await self._append_entries(seat, [log_entries.parse_entry(entry) for entry in message.acts])
+        self._board.changed.add(seat.number)
 
     # --- seats
 
-    async def _seated(self, socket: WebSocket, line: SeatState) -> None:
-        await self._catch_up(line)
-        if line.socket is not None:  # an old connection may still be half open; the newest one is the seat
-            await close(line.socket, LATER, tr("the seat has reconnected"))
-        line.socket, line.sent_instructions = socket, set()  # only now: the welcome must be the first message
+    async def _seated(self, socket: WebSocket, seat: SeatState) -> None:
+        await self._catch_up(seat)
+        if seat.socket is not None:  # an old connection may still be half open; the newest one is the seat
+            await close(seat.socket, LATER, tr("the seat has reconnected"))
+        seat.socket, seat.sent_instructions = socket, set()  # only now: the welcome must be the first message
         # Number the visit higher than every other connection of the seat, including those at unknown hosts.
-        line.host, line.visit, line.away = (
+        seat.host, seat.visit, seat.away = (
             self._peers.own,
-            max(line.visit + 1, int(time.time() * 1000)),
+            max(seat.visit + 1, int(time.time() * 1000)),
             False,
         )
         try:
@@ -214,132 +214,134 @@ class ClassHost:
                 socket,
                 build_welcome(
                     self._assignment,
-                    line.number,
-                    line.acknowledged,
+                    seat.number,
+                    seat.acknowledged,
                     self._class.state,
-                    line.tick,
+                    seat.tick,
                     self._reflect,
-                    line.name,
-                    list_due(self._instructions, line),
-                    line.hand,
+                    seat.name,
+                    list_due(self._instructions, seat),
+                    seat.hand,
                 ),
             )
-            await send_message(socket, self.pace.build_state_message(line))
-            await self._attention.notify(line)
-            await self._instruct(line)
+            await send_message(socket, self.pace.build_state_message(seat))
+            await self._attention.notify(seat)
+            await self._instruct(seat)
             await send_message(socket, self._attention.replay.message)
-            self._board.changed.add(line.number)
+            self._board.changed.add(seat.number)
             while True:
                 request = await receive_request(socket)
                 check_permission("seat", request)
                 if isinstance(request, requests.SeatStatus):
-                    await self._update_status(line, request)
+                    await self._update_status(seat, request)
                 elif isinstance(request, requests.Ready):
-                    if request.version != line.version:
+                    if request.version != seat.version:
                         await self._writer.keep(
-                            self._record.change_seats, [line.number], version=request.version
+                            self._record.change_seats, [seat.number], version=request.version
                         )
-                    line.version, line.recording = request.version, request.recording
-                    self._board.changed.add(line.number)
+                    seat.version, seat.recording = request.version, request.recording
+                    self._board.changed.add(seat.number)
                 elif isinstance(request, requests.Reflect):
                     thought = Reflection(request.happened, request.otherwise, request.expected_score)
-                    await self._writer.keep(self._record.reflect, line.number, thought)
+                    await self._writer.keep(self._record.reflect, seat.number, thought)
                 elif isinstance(request, requests.AppendEntries):
-                    await self._append_entries(line, [acts.parse_entry(entry) for entry in request.acts])
-                    await send_message(socket, Acknowledged(line.acknowledged))
+                    await self._append_entries(
+                        seat, [log_entries.parse_entry(entry) for entry in request.acts]
+                    )
+                    await send_message(socket, Acknowledged(seat.acknowledged))
         finally:
-            if line.socket is socket:
-                line.socket = None
-                self._board.changed.add(line.number)
+            if seat.socket is socket:
+                seat.socket = None
+                self._board.changed.add(seat.number)
 
-    def _initialize_seat(self, line: SeatState, log: Sequence[LogEntry]) -> None:
+    def _initialize_seat(self, seat: SeatState, log: Sequence[LogEntry]) -> None:
         """Initialize the seat with *log*, all that the record has of it."""
-        line.letters = sum(len(act.line) for act in log)
-        line.answered = list_settled(log, self._instructions.select_for(line))
+        seat.letters = sum(len(act.line) for act in log)
+        seat.answered = list_settled(log, self._instructions.select_for(seat))
 
-    async def _catch_up(self, line: SeatState) -> None:
+    async def _catch_up(self, seat: SeatState) -> None:
         """Read stored entries of this seat that another host or an unconfirmed write added."""
-        async with line.taking:
+        async with seat.taking:
             self._confirm_entries(
-                line, await self._writer.read(self._record.acts, line.number, line.acknowledged + 1)
+                seat, await self._writer.read(self._record.acts, seat.number, seat.acknowledged + 1)
             )
 
-    async def _update_status(self, line: SeatState, status: requests.SeatStatus) -> None:
-        before = (line.tick, line.frozen, line.over, line.hand, line.consent, line.held)
-        line.tick, line.frozen, line.over = max(line.tick, status.tick), status.frozen, status.over
-        line.hand = None if status.hand is None else clean_text(status.hand)
-        line.consent, line.held = status.consent, status.held
-        line.progress.note(line.tick, line.frozen or line.over)
-        if before != (line.tick, line.frozen, line.over, line.hand, line.consent, line.held):
-            self._board.changed.add(line.number)
-        self._board.queue(line)
-        if not line.consent:
-            await self._looks.forbid(line)
-        await self._send_result(line)
+    async def _update_status(self, seat: SeatState, status: requests.SeatStatus) -> None:
+        before = (seat.tick, seat.frozen, seat.over, seat.hand, seat.consent, seat.held)
+        seat.tick, seat.frozen, seat.over = max(seat.tick, status.tick), status.frozen, status.over
+        seat.hand = None if status.hand is None else clean_text(status.hand)
+        seat.consent, seat.held = status.consent, status.held
+        seat.progress.note(seat.tick, seat.frozen or seat.over)
+        if before != (seat.tick, seat.frozen, seat.over, seat.hand, seat.consent, seat.held):
+            self._board.changed.add(seat.number)
+        self._board.queue(seat)
+        if not seat.consent:
+            await self._looks.forbid(seat)
+        await self._send_result(seat)
 
-    async def _append_entries(self, line: SeatState, offered: list[LogEntry]) -> None:
+    async def _append_entries(self, seat: SeatState, offered: list[LogEntry]) -> None:
         """Store the new entries of *offered*. Raises LogMismatchError, RequestRefusedError."""
-        async with line.taking:
-            number = line.number
-            new = acts.select_new_entries(
-                offered, line.acknowledged, line.last_tick,
+        async with seat.taking:
+            number = seat.number
+            new = log_entries.select_new_entries(
+                offered, seat.acknowledged, seat.last_tick,
                 lambda first, last: self._record.acts(number, first, last),
             )  # fmt: skip
-            if line.letters + sum(len(act.line) for act in new) > acts.LETTERS_MAX:
+            if seat.letters + sum(len(act.line) for act in new) > log_entries.LETTERS_MAX:
                 raise RequestRefusedError(tr("the log is larger than the limit for a seat"))
             if any(act.instruction for act in new):
                 log = await self._writer.read(self._record.acts, number)
-                check_answers(new, line, log, self._instructions)
+                check_answers(new, seat, log, self._instructions)
             if not new:
                 return
-            await self._writer.write_entries(line.number, new)
+            await self._writer.write_entries(seat.number, new)
 
     def _confirm_write(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[LogEntry]]) -> None:
         """Confirm that these seats and logs are on disk."""
         for seat in seats:
-            self._lines.setdefault(seat.id, state_of(seat))
+            self._seats.setdefault(seat.id, state_of(seat))
         for number, new in logs.items():
-            self._confirm_entries(self._lines[number], new)
+            self._confirm_entries(self._seats[number], new)
 
-    def _confirm_entries(self, line: SeatState, entries: Sequence[LogEntry]) -> None:
+    def _confirm_entries(self, seat: SeatState, entries: Sequence[LogEntry]) -> None:
         """Confirm that *entries* is on disk."""
-        entries = [act for act in entries if act.number > line.acknowledged]
+        entries = [act for act in entries if act.number > seat.acknowledged]
         if not entries:
             return
-        line.letters += sum(len(act.line) for act in entries)
-        line.acknowledged, line.last_tick = entries[-1].number, entries[-1].tick
-        line.tick = max(line.tick, line.last_tick)
-        line.answered |= {act.instruction for act in entries if act.instruction}
-        if any(map(acts.is_rewind, entries)):
-            self._do(self._confirm_rewind(line))
-        self._board.changed.add(line.number)
-        self._judge.add(line.number, entries)
-        self._looks.add(line.number, entries)
+        seat.letters += sum(len(act.line) for act in entries)
+        seat.acknowledged, seat.last_tick = entries[-1].number, entries[-1].tick
+        seat.tick = max(seat.tick, seat.last_tick)
+        seat.answered |= {act.instruction for act in entries if act.instruction}
+        if any(map(log_entries.is_rewind, entries)):
+            self._do(self._confirm_rewind(seat))
+        self._board.changed.add(seat.number)
+        self._judge.add(seat.number, entries)
+        self._looks.add(seat.number, entries)
 
     async def _log_of(self, number: int) -> list[LogEntry]:
         return await self._writer.read(self._record.acts, number)
 
-    async def _confirm_rewind(self, line: SeatState) -> None:
+    async def _confirm_rewind(self, seat: SeatState) -> None:
         """Confirm the rewind of a seat: prepared instructions come again, and its observers see it."""
-        log = await self._writer.read(self._record.acts, line.number)
-        line.tick = line.last_tick
-        line.answered = list_settled(log, self._instructions.select_for(line))
-        line.sent_instructions &= line.answered
-        line.progress = SeatSpeed()
-        await self._instruct(line)
-        await self._looks.begin_again(line)
+        log = await self._writer.read(self._record.acts, seat.number)
+        seat.tick = seat.last_tick
+        seat.answered = list_settled(log, self._instructions.select_for(seat))
+        seat.sent_instructions &= seat.answered
+        seat.progress = SeatSpeed()
+        await self._instruct(seat)
+        await self._looks.begin_again(seat)
 
     # --- instructions
 
-    async def _instruct(self, line: SeatState) -> None:
+    async def _instruct(self, seat: SeatState) -> None:
         """Send the instructions that the seat has not answered yet."""
-        for instruction in self._instructions.select_for(line):
+        for instruction in self._instructions.select_for(seat):
             if (
-                not (instruction.number in line.answered or instruction.number in line.sent_instructions)
-                and line.socket is not None
+                not (instruction.number in seat.answered or instruction.number in seat.sent_instructions)
+                and seat.socket is not None
             ):
-                line.sent_instructions.add(instruction.number)
-                await send_message(line.socket, create_message(instruction))
+                seat.sent_instructions.add(instruction.number)
+                await send_message(seat.socket, create_message(instruction))
 
     async def _send_instruction(self, message: requests.Instruct) -> None:
         if message.what == INJECT:
@@ -349,11 +351,11 @@ class ClassHost:
                 raise RequestRefusedError(str(problem)) from problem
             if verb in NOT_IN_A_CLASS:
                 raise RequestRefusedError(tr("The class clock cannot be set back."))
-        lines = select_seats(message, self._lines)
+        addressed_seats = select_seats(message, self._seats)
         # Without a time the instruction is for the seats present now; with one, for each seat that reaches
         # it.
         is_for_all_later = message.tick is not None and message.seat is None
-        seats: list[int | None] = [None] if is_for_all_later else [line.number for line in lines]
+        seats: list[int | None] = [None] if is_for_all_later else [seat.number for seat in addressed_seats]
         await self._send_out(
             [
                 ClassInstruction(
@@ -373,22 +375,22 @@ class ClassHost:
         await self._to_seats(self._instruct)
 
     async def _to_seats(self, tell: Callable[[SeatState], Awaitable[None]]) -> None:
-        await broadcast(tell(line) for line in self._lines.values() if line.socket is not None)
+        await broadcast(tell(seat) for seat in self._seats.values() if seat.socket is not None)
 
     async def _steer(self, message: requests.OfPace) -> None:
         """Change the limits and the speed of seats.
 
         Store the change before any seat receives it. Raises RequestRefusedError.
         """
-        lines = (
-            select_seats(message, self._lines)
+        addressed_seats = (
+            select_seats(message, self._seats)
             if isinstance(message, requests.SeatTarget)
-            else list(self._lines.values())
+            else list(self._seats.values())
         )
         if isinstance(message, requests.AssignGroup):
-            lines = select_seats(requests.SeatTarget(seat=message.seat), self._lines)
+            addressed_seats = select_seats(requests.SeatTarget(seat=message.seat), self._seats)
         if isinstance(message, requests.RewindSeats):
-            await self._rewind_seats(lines, message)
+            await self._rewind_seats(addressed_seats, message)
             return
         if isinstance(message, requests.StartNextPart):
             await self._start_next_part()
@@ -397,13 +399,13 @@ class ClassHost:
         if isinstance(message, requests.Finish):
             await self._send_out(
                 [
-                    ClassInstruction(seat_id=line.number, kind=INJECT, text=FINISH)
-                    for line in lines
-                    if not line.over
+                    ClassInstruction(seat_id=seat.number, kind=INJECT, text=FINISH)
+                    for seat in addressed_seats
+                    if not seat.over
                 ]
             )
         try:
-            of_class, of_seats = self.pace.plan_changes(message, lines)
+            of_class, of_seats = self.pace.plan_changes(message, addressed_seats)
         except ValueError as error:
             raise RequestRefusedError(str(error)) from error
         if of_class:
@@ -411,12 +413,12 @@ class ClassHost:
             for name, value in of_class.items():
                 setattr(self._class, name, value)
         for columns, seats in of_seats:
-            await self._writer.keep(self._record.change_seats, [line.number for line in seats], **columns)
-            for line in seats:
+            await self._writer.keep(self._record.change_seats, [seat.number for seat in seats], **columns)
+            for seat in seats:
                 for name, value in columns.items():
-                    setattr(line, {"group_name": "group"}.get(name, name), value)
+                    setattr(seat, {"group_name": "group"}.get(name, name), value)
         self._board.turn()
-        self._board.changed |= {line.number for line in lines}
+        self._board.changed |= {seat.number for seat in addressed_seats}
         self._peers.send(Changed())
         await self._to_seats(self._send_pace)
 
@@ -430,34 +432,34 @@ class ClassHost:
         if self._bus is not None:
             await self._bus.send(Changed())
 
-    async def _send_pace(self, line: SeatState) -> None:
+    async def _send_pace(self, seat: SeatState) -> None:
         """Send a seat its current limit and speed, and the instructions that are due."""
-        if line.socket is not None:
-            await send_message(line.socket, self.pace.build_state_message(line))
-        await self._instruct(line)
+        if seat.socket is not None:
+            await send_message(seat.socket, self.pace.build_state_message(seat))
+        await self._instruct(seat)
 
-    async def _rewind_seats(self, lines: Sequence[SeatState], message: requests.RewindSeats) -> None:
+    async def _rewind_seats(self, seats: Sequence[SeatState], message: requests.RewindSeats) -> None:
         """Rewind seats. Raises RequestRefusedError."""
-        early_names = [line.name for line in lines if line.tick < message.tick]
+        early_names = [seat.name for seat in seats if seat.tick < message.tick]
         if early_names:
             raise RequestRefusedError(
                 tr("not yet at that time: {names}").format(names=", ".join(early_names))
             )
         await self._send_out(
             [
-                ClassInstruction(seat_id=line.number, tick=message.tick, kind=BACK, text=message.text)
-                for line in lines
+                ClassInstruction(seat_id=seat.number, tick=message.tick, kind=BACK, text=message.text)
+                for seat in seats
             ]
         )
 
-    async def _store_takeover(self, line: SeatState, enabled: bool) -> None:
-        await self._writer.keep(self._record.change_seats, [line.number], taken=enabled)
-        line.taken = enabled
+    async def _store_takeover(self, seat: SeatState, enabled: bool) -> None:
+        await self._writer.keep(self._record.change_seats, [seat.number], taken=enabled)
+        seat.taken = enabled
 
     async def _set_mark(self, request: requests.SetMark) -> None:
         """Store a mark at the time of a seat, or at that of the class. Raises RequestRefusedError."""
-        lines = select_seats(request, self._lines)
-        now_tick = self.pace.class_tick(lines) if request.seat is None else lines[0].tick
+        seats = select_seats(request, self._seats)
+        now_tick = self.pace.class_tick(seats) if request.seat is None else seats[0].tick
         tick = now_tick if request.tick is None else request.tick
         mark = ClassInstruction(
             seat_id=request.seat, group_name=request.group, tick=tick, kind=MARK, text=request.text
@@ -469,19 +471,19 @@ class ClassHost:
     # --- board
 
     async def _store_verdict(self, number: int, verdict: LogVerdict) -> None:
-        line = self._lines[number]
-        line.verdict = verdict
+        seat = self._seats[number]
+        seat.verdict = verdict
         self._board.changed.add(number)
-        await self._send_result(line)
+        await self._send_result(seat)
 
     def _store_reachable_points(self, number: int, t_s: float, points: float) -> None:
-        self._lines[number].weigh(t_s, points)
+        self._seats[number].weigh(t_s, points)
         self._board.changed.add(number)
 
-    async def _send_result(self, line: SeatState) -> None:
+    async def _send_result(self, seat: SeatState) -> None:
         """Send a seat that is over the verdict on its log, after the whole log was replayed."""
-        verdict, socket = line.verdict, line.socket
-        if socket is not None and line.over and verdict is not None and verdict["acts"] == line.acknowledged:
+        verdict, socket = seat.verdict, seat.socket
+        if socket is not None and seat.over and verdict is not None and verdict["acts"] == seat.acknowledged:
             with suppress(WebSocketDisconnect, RuntimeError):  # the seat asks again
                 await send_message(socket, VerdictMessage(verdict))
 
@@ -495,7 +497,7 @@ class ClassHost:
                     await self._steer(requests.Go())
             changed_seats = self._board.news()
             if changed_seats is not None:
-                self._peers.send_status(self._lines[number] for number in changed_seats)
+                self._peers.send_status(self._seats[number] for number in changed_seats)
                 await self._board.send(changed_seats)
 
     # --- other hosts
@@ -503,7 +505,7 @@ class ClassHost:
     async def _reload_after_gap(self) -> None:
         """Reload the record after a gap in the messages, and announce this host again."""
         await self._reload_changes()
-        self._peers.send(Hello(), self._peers.news(self._lines.values()))
+        self._peers.send(Hello(), self._peers.news(self._seats.values()))
 
     async def _receive_news(self, message: News) -> None:
         looks = self._peers.process_news(message)
@@ -511,35 +513,35 @@ class ClassHost:
             for seat_news in message.seats:
                 await self._merge_seat_status(message.host, seat_news)
             for number in looks:
-                await self._attention.notify(self._lines[number])
+                await self._attention.notify(self._seats[number])
         elif isinstance(message, Changed):
             await self._reload_changes()
         elif isinstance(message, Hello):
             await self._reload_changes()  # announces the new address
-            self._peers.send_status(self._lines.values())
+            self._peers.send_status(self._seats.values())
         elif isinstance(message, HandLoweredNews):
-            await self._attention.lower(self._lines[message.seat])
+            await self._attention.lower(self._seats[message.seat])
         else:
             await self._attention.show(message.show)
 
     async def _merge_seat_status(self, host: str, status: SeatNews) -> None:
         """Merge the status of a seat from another host. If two hosts have the seat, its latest connection decides."""
-        line = await self._admission.seat(status.number)
-        if line is None or (status.visit, host) < (line.visit, line.host):
+        seat = await self._admission.seat(status.number)
+        if seat is None or (status.visit, host) < (seat.visit, seat.host):
             return
-        if line.socket is not None:
-            socket, line.socket = line.socket, None
+        if seat.socket is not None:
+            socket, seat.socket = seat.socket, None
             await close(socket, LATER, tr("the seat has reconnected"))
-        line.host, line.visit, line.away = host, status.visit, status.connected
-        line.tick, line.frozen, line.over = max(line.tick, status.tick), status.frozen, status.over
-        line.hand, line.consent, line.held = status.hand, status.consent, status.held
-        line.progress.note(line.tick, line.frozen or line.over)
-        self._board.queue(line)
-        if not line.consent:
-            await self._looks.forbid(line)
-        if status.acknowledged > line.acknowledged:
-            await self._catch_up(line)
-        self._board.changed.add(line.number)
+        seat.host, seat.visit, seat.away = host, status.visit, status.connected
+        seat.tick, seat.frozen, seat.over = max(seat.tick, status.tick), status.frozen, status.over
+        seat.hand, seat.consent, seat.held = status.hand, status.consent, status.held
+        seat.progress.note(seat.tick, seat.frozen or seat.over)
+        self._board.queue(seat)
+        if not seat.consent:
+            await self._looks.forbid(seat)
+        if status.acknowledged > seat.acknowledged:
+            await self._catch_up(seat)
+        self._board.changed.add(seat.number)
 
     async def _reload_changes(self) -> None:
         """Load the record and send its changes to the seats here."""
@@ -554,19 +556,19 @@ class ClassHost:
         self._board.marks = await self._writer.read(self._record.marks)
         attended = []
         for seat in await self._writer.read(self._record.seats):
-            line = self._lines.setdefault(seat.id, state_of(seat, 0))
-            if line.taken != seat.taken:
-                attended.append(line)
-            line.group, line.stopped, line.until, line.taken = (
+            seat_state = self._seats.setdefault(seat.id, state_of(seat, 0))
+            if seat_state.taken != seat.taken:
+                attended.append(seat_state)
+            seat_state.group, seat_state.stopped, seat_state.until, seat_state.taken = (
                 seat.group_name, seat.stopped, seat.until, seat.taken,
             )  # fmt: skip
-            if line.acknowledged < seat.acknowledged:
-                await self._catch_up(line)
+            if seat_state.acknowledged < seat.acknowledged:
+                await self._catch_up(seat_state)
         self._board.turn()
-        self._board.changed |= set(self._lines)
+        self._board.changed |= set(self._seats)
         await self._to_seats(self._send_pace)
-        for line in attended:
-            await self._attention.notify(line)
+        for seat_state in attended:
+            await self._attention.notify(seat_state)
 
     # --- the instructor
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from app.classroom import acts
-from app.classroom.acts import LogEntry, LogMismatchError, is_rewind
+from app.classroom import log_entries
+from app.classroom.log_entries import LogEntry, LogMismatchError, is_rewind
 from app.classroom.messages.replies import InstructionMessage
 from app.classroom.models import BACK, INJECT, ClassInstruction
 from app.words.language import tr
@@ -117,7 +117,7 @@ def list_settled(log: Sequence[LogEntry], instructions: Iterable[ClassInstructio
         if class_instruction.tick is not None
     }
     return {act.instruction for act in answers if act.instruction} - (
-        timed - acts.list_answered_instructions(answers)
+        timed - log_entries.list_answered_instructions(answers)
     )
 
 

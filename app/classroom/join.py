@@ -40,7 +40,7 @@ class Participation(Struct, frozen=True):
     """Result of taking part in a class."""
 
     report: SeatReport
-    left: int
+    unacknowledged_count: int
     """Number of actions that the host has not acknowledged; they are in the log file."""
     has_host: bool
     """False if the run was played without a network and its log must be handed in."""

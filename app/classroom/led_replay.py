@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from app.classroom.acts import LogEntry, effective
+from app.classroom.log_entries import LogEntry, effective
 from app.classroom.messages.replies import RunShown, ShownPosition, ShownRun
 from engine.model import Tick
 
@@ -27,7 +27,7 @@ class LedReplay:
 
     async def lead(self, seats: Sequence[SeatState], tick: Tick | None) -> RunShown | ShownPosition:
         """Show the runs of *seats* at *tick*, or nothing without seats. Return the message for all seats."""
-        numbers = tuple(line.number for line in seats)
+        numbers = tuple(seat.number for seat in seats)
         if numbers and numbers == self._seats and tick is not None:
             self.message = replace(self.message, tick=tick)
             return ShownPosition(tick)
@@ -38,7 +38,7 @@ class LedReplay:
         self._seats = numbers
         self.message = RunShown(name=None, acts=[])
         if runs:
-            position = max(line.tick for line in seats) if tick is None else tick
+            position = max(seat.tick for seat in seats) if tick is None else tick
             first_shown_run, other_shown_run = runs[0], (*runs[1:], None)[0]
             self.message = RunShown(
                 first_shown_run.name, first_shown_run.acts, first_shown_run.seat, other_shown_run, position

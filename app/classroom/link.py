@@ -17,9 +17,9 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from app.classroom import discovery
-from app.classroom.acts import LogEntry
 from app.classroom.code import NEEDS_ADDRESS, Invitation, address_of
 from app.classroom.dialing import WrongHostError, dial
+from app.classroom.log_entries import LogEntry
 from app.classroom.messages.codec import REFUSED, ProtocolError, WireMessage, encode
 from app.classroom.messages.replies import TO_SEAT, Acknowledged, PaceState, SeatRefusal, SeatWelcome, ToSeat
 from app.classroom.messages.requests import AppendEntries, Join, Ready, Reflect, Resume, SeatStatus

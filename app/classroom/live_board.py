@@ -21,12 +21,12 @@ class LiveBoard:
         self,
         the_class: ClassPart,
         parts: int,
-        lines: Mapping[int, SeatState],
+        seats: Mapping[int, SeatState],
         instructions: InstructionBook,
         pace: ClassPace,
     ) -> None:
         """Create the board. *parts*: number of parts. The board reads the other arguments again for each update."""
-        self._class, self._parts, self._lines = the_class, parts, lines
+        self._class, self._parts, self._seats = the_class, parts, seats
         self._instructions, self._pace = instructions, pace
         self.consoles: set[WebSocket] = set()
         self.marks: list[ClassInstruction] = []
@@ -42,40 +42,40 @@ class LiveBoard:
         """Record that the class has changed."""
         self._has_changed = True
 
-    def queue(self, line: SeatState) -> None:
+    def queue(self, seat: SeatState) -> None:
         """Append a seat that raises its hand to the queue, or remove it.
 
         The positions of all other seats may change.
         """
-        raised = line.hand is not None
-        if raised != (line.number in self._hands):
-            self._hands.append(line.number) if raised else self._hands.remove(line.number)
+        raised = seat.hand is not None
+        if raised != (seat.number in self._hands):
+            self._hands.append(seat.number) if raised else self._hands.remove(seat.number)
             self.changed.update(self._hands)
 
     def note_silence(self) -> None:
         """Note which connections have gone silent, or answer again."""
-        for line in self._lines.values():
-            silent = line.socket is not None and is_silent(line.socket)
-            if silent != line.silent:
-                line.silent = silent
-                self.changed.add(line.number)
+        for seat in self._seats.values():
+            silent = seat.socket is not None and is_silent(seat.socket)
+            if silent != seat.silent:
+                seat.silent = silent
+                self.changed.add(seat.number)
 
     def build_dashboard(self, numbers: Sequence[int] | None = None) -> DashboardUpdate:
         """Return the class and the tiles of all seats, or of *numbers*."""
-        wanted = self._lines.values() if numbers is None else [self._lines[number] for number in numbers]
-        lines = [line for line in self._lines.values() if line.connected and not line.over]
+        wanted = self._seats.values() if numbers is None else [self._seats[number] for number in numbers]
+        seats = [seat for seat in self._seats.values() if seat.connected and not seat.over]
         return DashboardUpdate(
             state=self._class.state,
             part=self._class.part,
             part_number=self._class.id,
             parts=self._parts,
-            not_frozen=[line.name for line in lines if not line.frozen and self._pace.should_freeze(line)],
-            ends_in_s=self._pace.class_ends_in_s(lines),
+            not_frozen=[seat.name for seat in seats if not seat.frozen and self._pace.should_freeze(seat)],
+            ends_in_s=self._pace.class_ends_in_s(seats),
             break_s=self._pace.break_s(),
             clock_s=self._pace.clock_s(),
             tiles=[
-                build_tile(line, self._pace, self._instructions.select_for(line), self._hands)
-                for line in wanted
+                build_tile(seat, self._pace, self._instructions.select_for(seat), self._hands)
+                for seat in wanted
             ],
             marks=[ClassMark(mark.seat_id, (mark.tick or 0) / TICKS_PER_S, mark.text) for mark in self.marks],
         )

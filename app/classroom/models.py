@@ -72,7 +72,7 @@ class Seat(Base):
 
 
 class KeptAct(Base):
-    """An action of a seat's log, in the form of app/classroom/acts.py."""
+    """An action of a seat's log, in the form of app/classroom/log_entries.py."""
 
     __tablename__ = "act"
 

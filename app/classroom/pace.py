@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median_low
 from typing import Final, Protocol
 
-from app.classroom.acts import TICK_MAX
+from app.classroom.log_entries import TICK_MAX
 from app.classroom.messages import requests
 from app.classroom.messages.replies import ClassClock, PaceState
 from app.classroom.models import FROZEN, OVER, RUNNING, ClassPart
@@ -78,12 +78,12 @@ class ClassPace:
         gone_s = time.time() - the_class.clock_at if the_class.state == RUNNING else 0.0
         return the_class.clock_tick + max(0.0, gone_s) * the_class.clock_speed * TICKS_PER_S
 
-    def class_tick(self, lines: Iterable[PacedSeat]) -> int:
+    def class_tick(self, seats: Iterable[PacedSeat]) -> int:
         """Return the time of the class: its clock, or the median of the playing seats."""
         tick = self.clock_tick()
         if tick is not None:
             return int(tick)
-        return median_low([line.tick for line in lines if not line.over] or [0])
+        return median_low([seat.tick for seat in seats if not seat.over] or [0])
 
     def clock_s(self) -> float | None:
         """Return the time of the class clock; None without one."""
@@ -99,38 +99,38 @@ class ClassPace:
         """Return whether the break has ended."""
         return self._class.break_until is not None and time.time() >= self._class.break_until
 
-    def get_stop_tick(self, line: PacedSeat) -> int | None:
+    def get_stop_tick(self, seat: PacedSeat) -> int | None:
         """Return the tick at which a seat stops."""
-        return self._class.until if line.until is None else line.until
+        return self._class.until if seat.until is None else seat.until
 
-    def until_s(self, line: PacedSeat) -> float | None:
+    def until_s(self, seat: PacedSeat) -> float | None:
         """Return the limit of a seat in simulated seconds; None without one."""
-        stop_tick = self.get_stop_tick(line)
+        stop_tick = self.get_stop_tick(seat)
         return None if stop_tick is None or stop_tick >= TICK_MAX else stop_tick / TICKS_PER_S
 
-    def should_freeze(self, line: PacedSeat) -> bool:
+    def should_freeze(self, seat: PacedSeat) -> bool:
         """Return whether the seat should be frozen."""
-        stop_tick = self.get_stop_tick(line)
+        stop_tick = self.get_stop_tick(seat)
         return (
-            self._class.state == FROZEN or line.stopped or (stop_tick is not None and line.tick >= stop_tick)
+            self._class.state == FROZEN or seat.stopped or (stop_tick is not None and seat.tick >= stop_tick)
         )
 
-    def ends_in_s(self, line: PacedSeat) -> float | None:
+    def ends_in_s(self, seat: PacedSeat) -> float | None:
         """Return the real seconds until a seat ends; None if that is unknown."""
-        speed = line.progress.speed
-        if line.over or not speed or speed <= 0.0:
+        speed = seat.progress.speed
+        if seat.over or not speed or speed <= 0.0:
             return None
-        return max(0.0, self._end - line.tick) / TICKS_PER_S / speed
+        return max(0.0, self._end - seat.tick) / TICKS_PER_S / speed
 
-    def class_ends_in_s(self, lines: Iterable[PacedSeat]) -> float | None:
+    def class_ends_in_s(self, seats: Iterable[PacedSeat]) -> float | None:
         """Return the seconds until the last connected, unfinished seat ends."""
-        ends = [end for line in lines if (end := self.ends_in_s(line)) is not None]
+        ends = [end for seat in seats if (end := self.ends_in_s(seat)) is not None]
         return max(ends) + (self.break_s() or 0.0) if ends else None
 
-    def build_state_message(self, line: PacedSeat) -> PaceState:
+    def build_state_message(self, seat: PacedSeat) -> PaceState:
         """Build the message with the current state, limit and speed for a seat."""
         the_class = self._class
-        state = FROZEN if the_class.state == RUNNING and line.stopped else the_class.state
+        state = FROZEN if the_class.state == RUNNING and seat.stopped else the_class.state
         clock: ClassClock | None = None
         if (tick := self.clock_tick()) is not None:
             speed = the_class.clock_speed if the_class.state == RUNNING else 0.0
@@ -138,7 +138,7 @@ class ClassPace:
         hosts = the_class.addresses if len(the_class.addresses) > 1 else []
         return PaceState(
             state=state,
-            until=self.get_stop_tick(line),
+            until=self.get_stop_tick(seat),
             clock=clock,
             break_s=self.break_s(),
             hosts=hosts,
@@ -147,7 +147,7 @@ class ClassPace:
     # --- required state
 
     def plan_changes(
-        self, message: requests.OfPace, lines: Sequence[PacedSeat]
+        self, message: requests.OfPace, all_seats: Sequence[PacedSeat]
     ) -> tuple[Columns, list[tuple[Columns, list[PacedSeat]]]]:
         """Return the changed columns of the class and of some seats.
 
@@ -156,7 +156,7 @@ class ClassPace:
         if self._class.state == OVER:
             raise ValueError(tr("the class has ended"))
         seats, applies_to_all = (
-            list(lines),
+            list(all_seats),
             isinstance(message, requests.SeatTarget) and message.seat is None and message.group is None,
         )
         match message:
@@ -166,7 +166,7 @@ class ClassPace:
                 return self._build_state_columns(FROZEN, time.time() + 60.0 * message.minutes), []
             case requests.Clock():
                 tick = self.clock_tick()
-                start_tick = max([line.tick for line in seats], default=0) if tick is None else tick
+                start_tick = max([seat.tick for seat in seats], default=0) if tick is None else tick
                 return {
                     "clock_speed": message.speed,
                     "clock_tick": int(start_tick),
@@ -206,9 +206,9 @@ class ClassPace:
         If all seats resume, the class continues where it was frozen.
         """
         at_stop = [
-            line
-            for line in paced_seats
-            if (stop_tick := self.get_stop_tick(line)) is not None and line.tick >= stop_tick
+            seat
+            for seat in paced_seats
+            if (stop_tick := self.get_stop_tick(seat)) is not None and seat.tick >= stop_tick
         ]
         seats: list[tuple[Columns, list[PacedSeat]]] = [({"until": TICK_MAX}, at_stop)] if at_stop else []
         seats.append(({"stopped": False}, paced_seats))
@@ -221,12 +221,12 @@ class ClassPace:
         if to_all and self._class.until is not None:
             of_class["until"] = min(TICK_MAX, self._class.until + ticks)
         limits = [
-            (line, limit_tick)
-            for line in paced_seats
-            if (limit_tick := line.until if to_all else self.get_stop_tick(line)) is not None
+            (seat, limit_tick)
+            for seat in paced_seats
+            if (limit_tick := seat.until if to_all else self.get_stop_tick(seat)) is not None
         ]
         if not of_class and not limits:
             raise ValueError(tr("this run has no time limit to extend"))
         return of_class, [
-            ({"until": min(TICK_MAX, limit_tick + ticks)}, [line]) for line, limit_tick in limits
+            ({"until": min(TICK_MAX, limit_tick + ticks)}, [seat]) for seat, limit_tick in limits
         ]

@@ -34,7 +34,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from app.classroom.acts import LogEntry
+from app.classroom.log_entries import LogEntry
 from app.classroom.models import INJECT, MARK, ClassInstruction, ClassPart, KeptAct, KeptReflection, Seat
 from app.learning.reflection import Reflection
 from app.words.language import tr

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
-from app.classroom.acts import LogEntry
+from app.classroom.log_entries import LogEntry
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.models import ClassPart
 from app.classroom.verdict import build_failed_verdict

@@ -32,7 +32,7 @@ from engine.drill.par.account import Account
 from engine.drill.running.drill import DrillEnd
 from engine.model import Tick
 
-PARTINGS_SHOWN: Final = 10
+DIVERGENCES_SHOWN: Final = 10
 MISTAKES_SHOWN: Final = 15
 LOSSES_SHOWN: Final = 3
 """Number of losses on the class page; the tables contain all."""
@@ -146,7 +146,7 @@ def _referred_to(drawings: dict[str, str], name: str, svg: str) -> Markup:
 
 
 def _body(review: ClassReview, links: bool, draw: Drawn) -> str:
-    shown_divergences = review.partings[:PARTINGS_SHOWN]
+    shown_divergences = review.divergences[:DIVERGENCES_SHOWN]
     return "".join(
         (
             paragraph(_facts(review), "muted"),
@@ -176,21 +176,21 @@ def _body(review: ClassReview, links: bool, draw: Drawn) -> str:
 
 def _facts(review: ClassReview) -> str:
     count = len(review.seats)
-    lines = [
+    seats = [
         trn("{n} seat", "{n} seats", count).format(n=count),
         tr("{mode}, seed {seed}").format(mode=review.mode, seed=review.seed),
     ]
     truncated_count = sum(map(_is_truncated, review.seats))
     if truncated_count:
-        lines.append(trn("{n} was cut off", "{n} were cut off", truncated_count).format(n=truncated_count))
+        seats.append(trn("{n} was cut off", "{n} were cut off", truncated_count).format(n=truncated_count))
     scores = [score for seat in review.seats if (score := seat.verdict["score"]) is not None]
     if scores:
-        lines.append(tr("median {points} points").format(points=formatting.local(f"{median(scores):.0f}")))
+        seats.append(tr("median {points} points").format(points=formatting.local(f"{median(scores):.0f}")))
     if review.reference is not None:
-        lines.append(tr("reference {points}").format(points=formatting.local(f"{review.reference:.0f}")))
+        seats.append(tr("reference {points}").format(points=formatting.local(f"{review.reference:.0f}")))
     if review.par is not None:
-        lines.append(tr("par {points}").format(points=formatting.local(f"{review.par:.0f}")))
-    return ", ".join(lines) + "."
+        seats.append(tr("par {points}").format(points=formatting.local(f"{review.par:.0f}")))
+    return ", ".join(seats) + "."
 
 
 def _is_truncated(seat: SeatReview) -> bool:
@@ -245,7 +245,7 @@ def _format_divergence(divergence: ClassDivergence) -> str:
 
 
 def _describe_choice(choice: DivergenceChoice) -> str:
-    return shown(choice.words) or tr("waited")
+    return shown(choice.text) or tr("waited")
 
 
 def _marks(review: ClassReview) -> Iterator[str]:
@@ -332,7 +332,7 @@ def _mistakes(review: ClassReview) -> str:
         return paragraph(tr("No mistakes that cost points."))
     rows = [
         (
-            shown(mistake.what),
+            shown(mistake.description),
             shown(mistake.better),
             len(mistake.seats),
             formatting.local(f"{mistake.points:.0f}"),
@@ -492,7 +492,7 @@ def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
         as_csv(
             ("seat", "t_s", "deed", "by"),
             (
-                (seat.number, action.tick / TICKS_PER_S, action.words, author)
+                (seat.number, action.tick / TICKS_PER_S, action.text, author)
                 for seat in review.seats
                 for author, actions in (("seat", seat.actions), ("instructor", seat.instructor_actions))
                 for action in actions
@@ -505,14 +505,14 @@ def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
             ("t_s", "choice", "seats", "mean_score", "cost"),
             (
                 (
-                    parting.tick / TICKS_PER_S,
-                    choice.words or "waited",
+                    divergence.tick / TICKS_PER_S,
+                    choice.text or "waited",
                     " ".join(map(str, choice.seats)),
                     choice.mean,
-                    parting.cost,
+                    divergence.cost,
                 )
-                for parting in review.partings
-                for choice in parting.choices
+                for divergence in review.divergences
+                for choice in divergence.choices
             ),
         ),
     )
@@ -526,7 +526,7 @@ def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
         as_csv(
             ("what", "better", "seats", "points"),
             (
-                (mistake.what, mistake.better, " ".join(map(str, mistake.seats)), mistake.points)
+                (mistake.description, mistake.better, " ".join(map(str, mistake.seats)), mistake.points)
                 for mistake in review.mistakes
             ),
         ),

@@ -6,9 +6,9 @@ from contextlib import suppress
 from queue import Empty
 from typing import Final
 
-from app.classroom.acts import SENT_BACK, LogEntry, effective
 from app.classroom.led_replay import list_shown_runs
 from app.classroom.link import HostLink
+from app.classroom.log_entries import SENT_BACK, LogEntry, effective
 from app.classroom.messages.codec import HAND_MAX
 from app.classroom.messages.replies import (
     Attention,

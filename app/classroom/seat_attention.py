@@ -5,10 +5,10 @@ from contextlib import suppress
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from app.classroom.acts import LogEntry
 from app.classroom.bus import Changed, HandLoweredNews, RunShownNews
 from app.classroom.conversation import RequestRefusedError, send, send_message
 from app.classroom.led_replay import LedReplay
+from app.classroom.log_entries import LogEntry
 from app.classroom.messages import requests
 from app.classroom.messages.codec import encode
 from app.classroom.messages.replies import Attention, HandLowered
@@ -45,21 +45,21 @@ class SeatAttention:
     async def execute(self, console: WebSocket, request: requests.OfSeat) -> None:
         """Execute a request about a seat. Raises RequestRefusedError."""
         assert self.peers is not None
-        line = self._find_seat(request.seat)
+        seat = self._find_seat(request.seat)
         if isinstance(request, requests.ObserveSeat):
-            self._check_consent(line)
-            await (self.observers.end(console) if line is None else self.observers.begin(console, line))
+            self._check_consent(seat)
+            await (self.observers.end(console) if seat is None else self.observers.begin(console, seat))
         elif isinstance(request, requests.Show):
             await self.show(request)
             self.peers.send(RunShownNews(show=request))
-        elif line is not None and isinstance(request, requests.Lower):
-            if not line.connected:
-                raise RequestRefusedError(tr("{name} is not connected").format(name=line.name))
-            await self.lower(line)
-            self.peers.send(HandLoweredNews(seat=line.number))
-        elif line is not None:
-            await self._store_takeover(line, isinstance(request, requests.TakeOverSeat))
-            await self.notify(line)
+        elif seat is not None and isinstance(request, requests.Lower):
+            if not seat.connected:
+                raise RequestRefusedError(tr("{name} is not connected").format(name=seat.name))
+            await self.lower(seat)
+            self.peers.send(HandLoweredNews(seat=seat.number))
+        elif seat is not None:
+            await self._store_takeover(seat, isinstance(request, requests.TakeOverSeat))
+            await self.notify(seat)
             self.peers.send(Changed())
 
     def _find_seat(self, number: int | None) -> SeatState | None:
@@ -67,39 +67,39 @@ class SeatAttention:
             raise RequestRefusedError(tr("seat {number} does not exist").format(number=number))
         return None if number is None else self._seats[number]
 
-    def _check_consent(self, line: SeatState | None) -> None:
-        if line is not None and not line.consent:
+    def _check_consent(self, seat: SeatState | None) -> None:
+        if seat is not None and not seat.consent:
             reason = tr("{name} (seat {n}) does not allow watching")
-            raise RequestRefusedError(reason.format(name=line.name, n=line.number))
+            raise RequestRefusedError(reason.format(name=seat.name, n=seat.number))
 
-    async def lower(self, line: SeatState) -> None:
+    async def lower(self, seat: SeatState) -> None:
         """Lower the hand of a seat."""
-        if line.socket is not None:
+        if seat.socket is not None:
             with suppress(WebSocketDisconnect, RuntimeError):
-                await send_message(line.socket, HandLowered())
+                await send_message(seat.socket, HandLowered())
 
-    async def notify(self, line: SeatState) -> None:
+    async def notify(self, seat: SeatState) -> None:
         """Inform the seat whether it is observed and controlled."""
         assert self.peers is not None
-        looked_at = line.number in self.observers.observed_seats() or self.peers.is_observed(line.number)
-        if line.socket is not None:
+        looked_at = seat.number in self.observers.observed_seats() or self.peers.is_observed(seat.number)
+        if seat.socket is not None:
             with suppress(WebSocketDisconnect, RuntimeError):  # the seat receives it when it returns
-                await send_message(line.socket, Attention(looked_at, line.taken))
+                await send_message(seat.socket, Attention(looked_at, seat.taken))
 
-    async def _on_observers_changed(self, line: SeatState) -> None:
+    async def _on_observers_changed(self, seat: SeatState) -> None:
         """Record that a console starts or stops observing the seat."""
         assert self.peers is not None
         self.peers.send_status()
-        await self.notify(line)
+        await self.notify(seat)
 
     async def show(self, request: requests.Show) -> None:
         """Show one or two runs to all, or each seat its own again. Raises RequestRefusedError."""
-        lines = [seat for number in (request.seat, request.other) if (seat := self._find_seat(number))]
-        for line in lines:
-            self._check_consent(line)
-        if lines and DrillMode(self._class.mode) is DrillMode.EXAM:
+        seats_shown = [seat for number in (request.seat, request.other) if (seat := self._find_seat(number))]
+        for seat_shown in seats_shown:
+            self._check_consent(seat_shown)
+        if seats_shown and DrillMode(self._class.mode) is DrillMode.EXAM:
             raise RequestRefusedError(tr("you cannot show another seat during an exam"))
-        text = encode(await self.replay.lead(lines, request.tick))
+        text = encode(await self.replay.lead(seats_shown, request.tick))
 
         async def tell(viewer: SeatState) -> None:
             if viewer.socket is not None:

@@ -18,7 +18,8 @@ from typing import BinaryIO, Final
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from app.classroom.acts import (
+from app.classroom.code import Invitation
+from app.classroom.log_entries import (
     ACTS_MAX,
     LogEntry,
     LogMismatchError,
@@ -26,7 +27,6 @@ from app.classroom.acts import (
     parse_entry,
     select_new_entries,
 )
-from app.classroom.code import Invitation
 from app.classroom.messages.codec import NAME_MAX
 from app.classroom.messages.replies import InstructionMessage, SeatWelcome
 from app.classroom.models import RUNNING

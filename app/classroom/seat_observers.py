@@ -5,9 +5,9 @@ from contextlib import suppress
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from app.classroom import acts
-from app.classroom.acts import LogEntry
+from app.classroom import log_entries
 from app.classroom.conversation import send_message
+from app.classroom.log_entries import LogEntry
 from app.classroom.messages.replies import ObservedRun, ObservedRunUpdate, Unseen
 from app.classroom.models import ClassPart
 from app.classroom.seat_state import SeatState
@@ -44,23 +44,23 @@ class SeatObservers:
         for console in self._list_observers(number):
             self._looks[console][1].extend(entries)
 
-    async def begin(self, console: WebSocket, line: SeatState) -> None:
+    async def begin(self, console: WebSocket, seat: SeatState) -> None:
         """Start to observe; the seat is informed before it is shown."""
         await self.end(console)
-        async with line.taking:  # no input may arrive between the snapshot and the live stream
-            log = acts.effective(await self._log_of(line.number))
-            self._looks[console] = (line.number, [])
-        await self._changed(line)
+        async with seat.taking:  # no input may arrive between the snapshot and the live stream
+            log = log_entries.effective(await self._log_of(seat.number))
+            self._looks[console] = (seat.number, [])
+        await self._changed(seat)
         await send_message(
             console,
             ObservedRun(
-                seat=line.number,
-                name=line.name,
+                seat=seat.number,
+                name=seat.name,
                 scenario=self._class.scenario_name,
                 text=self._class.scenario_text,
                 seed=self._class.seed,
                 mode=self._class.mode,
-                tick=line.tick,
+                tick=seat.tick,
                 acts=log,
             ),
         )
@@ -71,18 +71,18 @@ class SeatObservers:
         if before is not None:
             await self._changed(self._seats[before])
 
-    async def begin_again(self, line: SeatState) -> None:
+    async def begin_again(self, seat: SeatState) -> None:
         """Begin again after a rewind of the seat."""
-        for console in self._list_observers(line.number):
-            await self.begin(console, line)
+        for console in self._list_observers(seat.number):
+            await self.begin(console, seat)
 
-    async def forbid(self, line: SeatState) -> None:
+    async def forbid(self, seat: SeatState) -> None:
         """End the observation that the seat no longer allows."""
-        for console in self._list_observers(line.number):
+        for console in self._list_observers(seat.number):
             await self.end(console)
-            text = tr("{name} (seat {n}) does not allow watching").format(name=line.name, n=line.number)
+            text = tr("{name} (seat {n}) does not allow watching").format(name=seat.name, n=seat.number)
             with suppress(WebSocketDisconnect, RuntimeError):
-                await send_message(console, Unseen(line.number, text))
+                await send_message(console, Unseen(seat.number, text))
 
     async def show(self, changed: Container[int]) -> None:
         """Send the new actions of observed seats; *changed*: seats that differ from before."""

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from app.classroom.acts import LogEntry, list_answered_instructions
+from app.classroom.log_entries import LogEntry, list_answered_instructions
 from app.classroom.messages.replies import (
     Attention,
     ClassClock,

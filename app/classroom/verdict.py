@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
 from typing import Final
 
-from app.classroom.acts import LogEntry, is_rewind
+from app.classroom.log_entries import LogEntry, is_rewind
 from app.classroom.messages.replies import LogVerdict
 from app.files.guarded_player import OF_SEAT, Budget, GuardedPlayer, UnplayableError, guarded
 from app.words.localization import localize

@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:  # a worker imports the simulation only after it has been started
-    from app.classroom.acts import LogEntry
+    from app.classroom.log_entries import LogEntry
     from app.classroom.messages.replies import LogVerdict
     from app.classroom.verdict import LogReplay
 

@@ -153,7 +153,11 @@ def _add(options: argparse.Namespace) -> int:
     for offer in offers_to_add:
         if offer.hindrance:
             print(f"  {offer.name}: {escape_invisible(offer.hindrance)}")
-    return ANSWER_IS_NO if any(offer.hindrance and not offer.here for offer in offers_to_add) else AS_ASKED
+    return (
+        ANSWER_IS_NO
+        if any(offer.hindrance and not offer.exists_here for offer in offers_to_add)
+        else AS_ASKED
+    )
 
 
 def _list(options: argparse.Namespace) -> int:

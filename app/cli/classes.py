@@ -147,7 +147,7 @@ def _team(options: argparse.Namespace) -> int:
         write_json(attended.report, options.json)
     else:
         print("\n".join(_format_report(attended.report)))
-    return ANSWER_IS_NO if attended.left or attended.refused else AS_ASKED
+    return ANSWER_IS_NO if attended.unacknowledged_count or attended.refused else AS_ASKED
 
 
 def _build_team_world(folder: Path, options: argparse.Namespace) -> TeamWorld:
@@ -218,7 +218,11 @@ def _join(options: argparse.Namespace) -> int:
         print("\n".join(_format_report(attended.report)))
     if attended.refused:
         print(f"mirrordrill: the host has refused this seat: {attended.refused}", file=sys.stderr)
-    elif attended.has_host and not attended.left and attended.report["class"]["verdict"] is None:
+    elif (
+        attended.has_host
+        and not attended.unacknowledged_count
+        and attended.report["class"]["verdict"] is None
+    ):
         print(
             "mirrordrill: the host has all inputs, but no result yet; join again to get it",
             file=sys.stderr,
@@ -226,12 +230,12 @@ def _join(options: argparse.Namespace) -> int:
     if not attended.has_host:
         print(f"hand in {attended.file}", file=output)
         return AS_ASKED
-    if attended.left:
+    if attended.unacknowledged_count:
         print(
-            f"mirrordrill: {attended.left} actions did not reach the host; hand in {attended.file}",
+            f"mirrordrill: {attended.unacknowledged_count} actions did not reach the host; hand in {attended.file}",
             file=sys.stderr,
         )
-    return ANSWER_IS_NO if attended.left or attended.refused else AS_ASKED
+    return ANSWER_IS_NO if attended.unacknowledged_count or attended.refused else AS_ASKED
 
 
 def _player(options: argparse.Namespace) -> Player:

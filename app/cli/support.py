@@ -27,9 +27,9 @@ def _doctor(options: argparse.Namespace) -> int:
     is_healthy = True
     findings: list[doctor.CheckResult] = []
     for finding in doctor.examine():
-        text = f"{'ok  ' if finding.well else 'FAIL'} {finding.name}: {finding.text}"
+        text = f"{'ok  ' if finding.is_ok else 'FAIL'} {finding.name}: {finding.text}"
         print(finding.as_line() if options.lines else text, flush=True)
-        is_healthy = is_healthy and finding.well
+        is_healthy = is_healthy and finding.is_ok
         findings.append(finding)
     if options.bundle is not None:
         try:

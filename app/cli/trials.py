@@ -73,7 +73,7 @@ class TrialJob(Struct, eq=False):
     decision: Decision
     part: Part
     trials: list[Trial] = field(default_factory=list)
-    done: bool = False
+    is_collected: bool = False
     """True after the result was collected."""
 
 
@@ -81,21 +81,21 @@ class Round(Struct):
     """Decisions in order, and the jobs into which they are split as processes become free."""
 
     rules: Rules
-    known: Set[bytes]
+    known_hashes: Set[bytes]
     """Hashes of states that were already evaluated."""
     decisions: deque[Decision]
     jobs: list[Sequence[TrialJob]] = field(default_factory=list)
     """Jobs of each decision that has been split."""
-    left: deque[TrialJob] = field(default_factory=deque)
+    waiting_jobs: deque[TrialJob] = field(default_factory=deque)
     """Jobs of a split decision that no process has begun."""
 
     def next_job(self, parts: int) -> TrialJob | None:
         """Return the next job; None if all are assigned. The next decision is split into *parts*."""
-        if not self.left and self.decisions:
+        if not self.waiting_jobs and self.decisions:
             decision = self.decisions.popleft()
             self.jobs.append([TrialJob(decision, (part, parts)) for part in range(parts)])
-            self.left.extend(self.jobs[-1])
-        return self.left.popleft() if self.left else None
+            self.waiting_jobs.extend(self.jobs[-1])
+        return self.waiting_jobs.popleft() if self.waiting_jobs else None
 
 
 class HelperProcess(Struct):
@@ -177,10 +177,10 @@ class SearchProcesses:
             yield None
         for job in current_round.jobs[index]:
             number = 0
-            while number < len(job.trials) or not job.done:
+            while number < len(job.trials) or not job.is_collected:
                 if number < len(job.trials):
                     trial = job.trials[number]
-                    if trial.state not in current_round.known:
+                    if trial.state not in current_round.known_hashes:
                         found_states.append(trial.state)
                     yield trial
                     number += 1
@@ -195,7 +195,7 @@ class SearchProcesses:
                 current_round.decisions[0], current_round.rules
             )
         sent_states: set[bytes] = set()
-        union = _StateUnion(current_round.known, sent_states)
+        union = _StateUnion(current_round.known_hashes, sent_states)
         while True:
             self._hand_out(current_round)
             job = current_round.next_job(self._parts)
@@ -207,7 +207,7 @@ class SearchProcesses:
                         sent_states.add(trial.state)
                     self._hand_out(current_round)
                     yield
-                seconds, job.done = time.perf_counter() - start_s, True
+                seconds, job.is_collected = time.perf_counter() - start_s, True
                 self._decision_s += WEIGHT * (seconds * job.part[-1] - self._decision_s)
             else:
                 futures = [future for helper in self._helpers for _, future in helper.pending]
@@ -222,7 +222,7 @@ class SearchProcesses:
         """Collect the results of the helpers and give them new jobs."""
         for helper in self._helpers:
             for job, future in [entry for entry in helper.pending if entry[1].done()]:
-                job.trials, job.done = future.result(), True
+                job.trials, job.is_collected = future.result(), True
                 helper.pending.remove((job, future))
             while helper.has_capacity and (next_job := current_round.next_job(self._parts)) is not None:
                 call = (

@@ -158,7 +158,9 @@ def _verdict(source: ExportSource) -> str:
     verdict = judge_run(source.report, source.review, source.account, source.lessons)
     if verdict is None:
         return ""
-    steps = "\n".join(f"{number}. {step.at}  {step.text}" for number, step in enumerate(verdict.steps, 1))
+    steps = "\n".join(
+        f"{number}. {step.time_text}  {step.text}" for number, step in enumerate(verdict.steps, 1)
+    )
     parts = [verdict.sentence, "\n".join(filter(None, (verdict.heading, steps))), *verdict.lines]
     return heading(2, verdict.lead) + "".join(paragraph(text) for text in parts if text)
 

@@ -41,7 +41,7 @@ class DrillOffer(Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
     hindrance: str = ""
     """Reason, as a sentence, for which the drill cannot be imported; empty if it can."""
-    here: bool = False
+    exists_here: bool = False
     """True if exactly this drill exists here already."""
 
 
@@ -87,7 +87,7 @@ def _offer(opened_bundle: Bundle, name: str, text: str, present: Mapping[str, Sc
     if file is None:
         return DrillOffer(name, text, scenario)
     if file.text == text:
-        return DrillOffer(name, text, scenario, (), tr("Already imported."), here=True)
+        return DrillOffer(name, text, scenario, (), tr("Already imported."), exists_here=True)
     if file.shipped:
         reason = tr("{name} is a shipped drill.")
     elif file.origin:
@@ -139,7 +139,7 @@ def import_bundle(
     hindered = {
         offer.name
         for offer in (offers(opened_bundle) if known_offers is None else known_offers)
-        if offer.hindrance and not offer.here
+        if offer.hindrance and not offer.exists_here
     }
     if hindered & set(drill_names):
         raise ValueError(f"cannot be taken in: {sorted(hindered & set(drill_names))}")

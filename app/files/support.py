@@ -276,7 +276,7 @@ def write_bundle(file: Path, findings: Iterable[CheckResult], profile: Profile |
     members = {
         "versions.json": json.dumps(versions(), indent=1),
         "findings.txt": "\n".join(
-            f"{'ok  ' if f.well else 'FAIL'} {sentence(f'{f.name}: {f.text}')}" for f in findings
+            f"{'ok  ' if f.is_ok else 'FAIL'} {sentence(f'{f.name}: {f.text}')}" for f in findings
         ),
         **(_dump_profile(profile) if profile is not None else {}),
     }

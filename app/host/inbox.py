@@ -62,7 +62,7 @@ class RequestResult(Struct, frozen=True):
 
     item: Input | None = None
     """Input in the journal; None if it was refused."""
-    done: SqlDoneData | SessionData | None = None
+    end_data: SqlDoneData | SessionData | None = None
     """Fields of the event in ENDS: for T-SQL its `sql_done` with messages and results. None if the batch was lost."""
     refused: str = ""
     """Reason for the refusal as one sentence; empty: accepted."""

@@ -61,7 +61,7 @@ class PracticedRun(Struct, frozen=True):
     """0 to 100."""
     hints: int
     """Number of opened hint layers."""
-    at: datetime
+    ended_at: datetime
     """Time of the end of the run."""
     played_s: float
     """Duration in simulated seconds."""
@@ -119,7 +119,7 @@ class _SkillMemory(Struct, frozen=True):
     level: float = 0.0
     card: Card | None = None
     successes: int = 0
-    last: datetime | None = None
+    last_practice: datetime | None = None
 
     def estimate_recall(self, current_time: datetime) -> float:
         """Return the probability that the learner still has the skill at *current_time*."""
@@ -139,15 +139,15 @@ def _convert_to_utc(moment: datetime) -> datetime:
 
 def _apply_run(memory: _SkillMemory, run: PracticedRun) -> _SkillMemory:
     """Return *memory* after one more run."""
-    faded = memory.level * memory.estimate_recall(run.at)
+    faded = memory.level * memory.estimate_recall(run.ended_at)
     level = faded + (run.quality - faded) * WEIGHTS[run.mode]
     failed = run.rating is Rating.Again
-    spaced = memory.last is None or _count_days(memory.last, run.at) >= SPACED_DAYS
+    spaced = memory.last_practice is None or _count_days(memory.last_practice, run.ended_at) >= SPACED_DAYS
     if not (failed or spaced):
-        return _SkillMemory(level, memory.card, memory.successes, memory.last)
-    utc = _convert_to_utc(run.at)
+        return _SkillMemory(level, memory.card, memory.successes, memory.last_practice)
+    utc = _convert_to_utc(run.ended_at)
     card, _ = SCHEDULER.review_card(memory.card or Card(card_id=0, due=utc), run.rating, utc)
-    return _SkillMemory(level, card, 0 if failed else memory.successes + 1, run.at)
+    return _SkillMemory(level, card, 0 if failed else memory.successes + 1, run.ended_at)
 
 
 def estimate_skills(
@@ -158,7 +158,7 @@ def estimate_skills(
     All times are in one zone. Runs later than *current_time* (a clock was changed) count as runs of that time.
     """
     by_skill: dict[str, list[PracticedRun]] = {skill.key: [] for skill in skills()}
-    for run in sorted(runs, key=lambda run: run.at):
+    for run in sorted(runs, key=lambda run: run.ended_at):
         for key in dict.fromkeys(trained.get(run.scenario, ())):
             if run.mode in WEIGHTS and run.is_evidence and key in by_skill:
                 by_skill[key].append(run)
@@ -170,17 +170,19 @@ def _estimate_skill(skill: Skill, runs: Sequence[PracticedRun], current_time: da
     for run in runs:
         memory = _apply_run(memory, run)
     due_time = None
-    if memory.card is not None and memory.last is not None:
-        due_time = min(memory.last, current_time) + (memory.card.due - _convert_to_utc(memory.last))
+    if memory.card is not None and memory.last_practice is not None:
+        due_time = min(memory.last_practice, current_time) + (
+            memory.card.due - _convert_to_utc(memory.last_practice)
+        )
     mastery = round(100.0 * memory.level * memory.estimate_recall(current_time), 1)
-    last_time = runs[-1].at if runs else None
+    last_time = runs[-1].ended_at if runs else None
     return SkillStanding(skill, mastery, len(runs), memory.successes, _is_proved(runs), last_time, due_time)
 
 
 def _is_proved(runs: Sequence[PracticedRun]) -> bool:
     """Return whether the runs, in time order, prove the skill; the first drill of a skill proves no transfer."""
     passes = [run for run in runs if run.is_unaided_pass]
-    is_spaced = bool(passes) and _count_days(passes[0].at, passes[-1].at) >= APART_DAYS
+    is_spaced = bool(passes) and _count_days(passes[0].ended_at, passes[-1].ended_at) >= APART_DAYS
     proved_skills: set[str] = set()
     transferred = False
     for run in runs:

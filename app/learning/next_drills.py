@@ -30,7 +30,7 @@ class Recommendation(Struct, frozen=True):
     scenario: str
     skills: tuple[Skill, ...]
     """Skills, longest due first; in a new scenario in its order."""
-    since: datetime | None
+    due_time: datetime | None
     """Due time of the skill that became due first; None: the skills were never practiced."""
 
 
@@ -47,7 +47,7 @@ def recommend_drills(
     due_skills = {s.skill.key: s for s in skill_estimates if s.is_review_due(current_time)}
     new_skills = {s.skill.key for s in skill_estimates if s.last_time is None}
     evidence = [run for run in runs if run.is_evidence]
-    last_times = {run.scenario: run.at for run in sorted(evidence, key=lambda run: run.at)}
+    last_times = {run.scenario: run.ended_at for run in sorted(evidence, key=lambda run: run.ended_at)}
     never_time = datetime.min.replace(tzinfo=current_time.tzinfo)
     recommendations: list[Recommendation] = []
     while due_skills:
@@ -69,7 +69,7 @@ def recommend_drills(
             (due_skills.pop(key) for key in serves[best]), key=lambda s: s.due_time or current_time
         )
         recommendations.append(Recommendation(best.name, tuple(s.skill for s in served), served[0].due_time))
-    recommendations.sort(key=lambda recommendation: recommendation.since or current_time)
+    recommendations.sort(key=lambda recommendation: recommendation.due_time or current_time)
     return recommendations + _select_new_drills(
         courses, new_skills, {recommendation.scenario for recommendation in recommendations} | set(last_times)
     )

@@ -154,8 +154,8 @@ MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
         "query.close",
     ),
     mark("&View"): (
-        *(f"view.{dock.name}" for dock in sorted(DOCKS, key=lambda dock: dock.keys) if not dock.more),
-        (mark("&More panels"), tuple(f"view.{dock.name}" for dock in DOCKS if dock.more)), None,
+        *(f"view.{dock.name}" for dock in sorted(DOCKS, key=lambda dock: dock.keys) if not dock.is_extra),
+        (mark("&More panels"), tuple(f"view.{dock.name}" for dock in DOCKS if dock.is_extra)), None,
         LAYOUT, "view.reset_layout", "view.zoom", "view.full_screen", None,
         (mark("&Appearance"), (
             LOOKS, (mark("Te&xt size"), ("view.larger", "view.smaller", "view.usual_size")), "view.contrast")), None,

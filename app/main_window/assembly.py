@@ -47,11 +47,11 @@ from app.main_window.tools import HelpKey, ProgressPages, ToolPages
 from app.main_window.window import MainWindow
 from app.storage import Profile
 from app.view_models.start_page import FIRST_DRILL
-from app.views.act_line import ActLine
 from app.views.briefing import Briefing, BriefPage
 from app.views.console import Console
 from app.views.debrief import Debrief
 from app.views.history import RunHistoryPage
+from app.views.input_line import InputLine
 from app.views.transport import next_speed
 from app.widgets import docks, keys, theme
 from app.widgets.busy_cursor import show_busy_cursor
@@ -165,11 +165,11 @@ class Assembly(QObject):
         self._appearance = Appearance(self._store, desk, bindable, self._window)
         self._appearance.bind_keys()
         desk.when_created(self._bind_tools, "explorer", "ledger")
-        self._act_line, self._run_facts = ActLine(), RunFacts(self._play)
-        self._window.statusBar().insertWidget(0, self._act_line, 1)
+        self._input_line, self._run_facts = InputLine(), RunFacts(self._play)
+        self._window.statusBar().insertWidget(0, self._input_line, 1)
         self._window.statusBar().addPermanentWidget(self._run_facts)
         self._window.statusBar().addWidget(LoadingBar(self._session))
-        for line in (self._act_line, self._run_facts):
+        for line in (self._input_line, self._run_facts):
             line.hide()
 
     def _bind_tools(self, view: ObjectExplorer | FaultLedger) -> None:
@@ -213,7 +213,7 @@ class Assembly(QObject):
     def _make_desk_tools(self) -> None:
         window, session = self._window, self._session
         page, desk = self._desk_page, self._desk
-        self._connection = DeskConnection(self._shared, page, self._act_line)
+        self._connection = DeskConnection(self._shared, page, self._input_line)
         ViewConnection(self._shared, self._desk)
         self._scripts = Scripts(self._shared, self._console)
         desk.when_created(self._scripts.add_table, "error_log", "trace", "events")
@@ -323,7 +323,7 @@ class Assembly(QObject):
             "drill.export_bundle": self._bundling.export,
             "drill.hint": lambda: self._desk.focus_view("brief"),
             "drill.note": lambda: dialogs.ask_note(self._window, self._connection.do),
-            "drill.act": self._act_line.setFocus,
+            "drill.act": self._input_line.setFocus,
             "drill.finish": lambda: self._session.do("finish"),
             "drill.quit": self._window.close,
             "fault.revert_all": show_busy_cursor()(lambda: self._session.do("revert-all")),
@@ -454,7 +454,7 @@ class Assembly(QObject):
     def _show_line(self, visible: bool = True) -> None:
         """Show command line and facts of the run, before the desk is shown, so that its panels keep their sizes."""
         self._run_facts.setVisible(visible)
-        self._act_line.setVisible(visible)
+        self._input_line.setVisible(visible)
         self._window.show_status_bar()
 
     def _show_theme(self) -> None:

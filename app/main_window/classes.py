@@ -16,11 +16,11 @@ from PySide6.QtWidgets import QInputDialog, QWidget
 
 from app import settings
 from app.classroom import class_files
-from app.classroom.acts import effective
 from app.classroom.addresses import EVERYWHERE, list_addresses, select_port
 from app.classroom.code import PORT as JOIN_PORT
 from app.classroom.code import InvalidJoinCodeError, invitation
 from app.classroom.gui_seat import GuiSeat
+from app.classroom.log_entries import effective
 from app.classroom.messages.replies import (
     TO_INSTRUCTOR,
     DashboardUpdate,
@@ -254,7 +254,7 @@ class Classes(QObject):
             case DashboardUpdate() as update:
                 self.board.show_board(update)
             case ReplayMoments(moments=moments):
-                self._show_partings(moments)
+                self._show_divergences(moments)
             case RequestFailed(of=request, text=text):
                 self.board.show_problem(text)
                 if request == "show" and self.board.replay is not None:
@@ -310,7 +310,7 @@ class Classes(QObject):
             runs.append((self.board.title_seat(number, names[number]), history))
         self.board.replay.show_runs(runs)
 
-    def _show_partings(self, moments: Sequence[ReplayMoment]) -> None:
+    def _show_divergences(self, moments: Sequence[ReplayMoment]) -> None:
         """Show the moments at which seats diverged: the best choice next to the most frequent other one."""
         if self.board is None or self.board.replay is None:
             return
@@ -323,7 +323,7 @@ class Classes(QObject):
                 best=words[0], n=len(best.seats), other=words[1], m=len(other_choice.seats)
             )
             targets.append(JumpTarget(moment.t_s, text, (tuple(best.seats), tuple(other_choice.seats))))
-        self.board.replay.show_partings(targets)
+        self.board.replay.show_divergences(targets)
         if not targets:
             self._show_on_dashboard(tr("So far all seats have made the same choices."))
 

@@ -17,7 +17,7 @@ from app.views.console import Console
 from app.views.palette import Palette, strip_mnemonic
 from app.views.topology import Topology
 from app.widgets import keys
-from app.widgets.acts import put_heading
+from app.widgets.shared_actions import put_heading
 from app.words.fuzzy import ALSO
 from app.words.language import tr
 from engine.model import World

@@ -30,12 +30,12 @@ class ConfirmationText(Struct, frozen=True):
     """Text of the confirmation before an action. Enter, Space and Escape give the harmless answer."""
 
     text: str
-    more: str
+    consequence: str
     """Second sentence, with the consequence."""
     yes: str
-    no: str
+    cancel_label: str
     """Label of the button that cancels."""
-    other: str = ""
+    third_label: str = ""
     """A third answer, which loses nothing."""
 
 
@@ -140,11 +140,13 @@ class Confirmations(QObject):
         box.setIcon(QMessageBox.Icon.Question)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(tr(question.text))
-        box.setInformativeText(tr(question.more).format(**facts))
+        box.setInformativeText(tr(question.consequence).format(**facts))
         yes = box.addButton(tr(question.yes), QMessageBox.ButtonRole.DestructiveRole)
-        button = box.addButton(tr(question.no), QMessageBox.ButtonRole.RejectRole)
+        button = box.addButton(tr(question.cancel_label), QMessageBox.ButtonRole.RejectRole)
         other_button = (
-            box.addButton(tr(question.other), QMessageBox.ButtonRole.AcceptRole) if question.other else button
+            box.addButton(tr(question.third_label), QMessageBox.ButtonRole.AcceptRole)
+            if question.third_label
+            else button
         )
         box.setDefaultButton(other_button)
         box.setEscapeButton(button)

@@ -14,10 +14,10 @@ from app.main_window.confirmations import UNDO_S
 from app.main_window.desk import Desk
 from app.main_window.run_controller import RunController
 from app.main_window.shared_parts import SharedParts, WindowPart
-from app.views.act_line import ActLine
 from app.views.connection_editor import ConnectionEditor
 from app.views.console import Console
 from app.views.console.query import QueryWindow
+from app.views.input_line import InputLine
 from app.views.timeline import Timeline
 from app.views.topology import Topology
 from app.views.topology.view import MOVING_SPEED_MAX
@@ -183,16 +183,16 @@ class RunFacts(QLabel):
 class DeskConnection(WindowPart):
     """Connection between session and views: it forwards the session's signals to the views, and their requests back."""
 
-    def __init__(self, shared: SharedParts, page: DeskPage, act_line: ActLine) -> None:
+    def __init__(self, shared: SharedParts, page: DeskPage, input_line: InputLine) -> None:
         super().__init__(shared)
         session = shared.session
-        self._page, self._act_line = page, act_line
+        self._page, self._input_line = page, input_line
         desk, topology, console, transport = page.desk, page.topology, page.desk.part(Console), page.transport
         session.drill_changed.connect(self._show_moment)
-        for view in (desk, transport, act_line):
+        for view in (desk, transport, input_line):
             session.world_changed.connect(view.show_world)
         session.happened.connect(desk.add_events)
-        act_line.requested.connect(self.do_command_line)
+        input_line.requested.connect(self.do_command_line)
         desk.requested.connect(self.do)
         session.happened.connect(self._show_questions)
         topology.acts.connection_wanted.connect(self._edit_connection)
@@ -251,7 +251,7 @@ class DeskConnection(WindowPart):
         else:
             self._page.desk.show_drill(drill)
         self._page.transport.show_drill(drill)
-        self._act_line.show_drill(drill)
+        self._input_line.show_drill(drill)
 
     def _show_questions(self, events: list[Event]) -> None:
         """Show a question that stops the time in front."""

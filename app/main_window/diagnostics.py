@@ -103,7 +103,7 @@ class Doctor(WindowPart):
     def _add(self, finding: CheckResult) -> None:
         self.findings.append(finding)
         if self.page is not None:
-            self.page.add(LogLine(finding.well, finding.name, finding.text))
+            self.page.add(LogLine(finding.is_ok, finding.name, finding.text))
 
     def _end(self) -> None:
         if self._process is None:

@@ -146,7 +146,7 @@ class FirstRun(WindowPart):
         self._step = self._next_caption
         self._moment.hold_phase(caption.phase)
         count = tr("{number} of {count}").format(number=self._shown_count, count=CAPTIONS)
-        self._point(caption.place, caption.title, caption.text, tr("Next"), tr("Skip"), count)
+        self._point(caption.part, caption.title, caption.text, tr("Next"), tr("Skip"), count)
 
     def _next_caption(self) -> None:
         """Show the next caption if its event has happened; otherwise let time continue."""

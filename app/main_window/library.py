@@ -145,7 +145,7 @@ class Library:
             technology=summary.technology if summary is not None else MIRRORING,
             mode=run.mode,
             t_s=run.tick / TICKS_PER_S,
-            when=self._describe_goals(run.run_id)
+            time_text=self._describe_goals(run.run_id)
             or tr("started {date}").format(date=run.started_at.astimezone().strftime("%Y-%m-%d %H:%M")),
             problem=run.problem,
         )

@@ -295,7 +295,7 @@ def _build_bundle_facts(bundle: Bundle) -> list[Fact]:
         Fact(tr("License"), manifest.licence or tr("not named in the file")),
         Fact(tr("SHA-256 of the bundle"), bundle.sha256),
     ]
-    return [Fact(fact.what, escape_invisible(fact.value).replace("\n", " ")) for fact in facts]
+    return [Fact(fact.label, escape_invisible(fact.value).replace("\n", " ")) for fact in facts]
 
 
 def _build_items(bundle: Bundle) -> Slices[list[BundleItem]]:

@@ -79,7 +79,11 @@ class ProgressPages(WindowPart):
         progress = self._library.progress()
         titles = {name: summary.title for name, summary in self._library.summaries.items()}
         self.page.show_progress(
-            progress.skills, progress.next, titles, progress.at, self._library.calibration()
+            progress.skills,
+            progress.recommendations,
+            titles,
+            progress.computed_at,
+            self._library.calibration(),
         )
         navigation.show_page(self.page, tr("Progress"))
         self.page.take_focus()

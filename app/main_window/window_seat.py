@@ -10,9 +10,9 @@ from typing import Final
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QDialog, QVBoxLayout, QWidget
 
-from app.classroom.acts import LogEntry
 from app.classroom.gui_seat import GuiSeat
 from app.classroom.led_replay import list_shown_runs
+from app.classroom.log_entries import LogEntry
 from app.classroom.messages.replies import (
     Attention,
     HandLowered,

@@ -65,7 +65,7 @@ class ApiCursor(Struct):
     """Result set with columns, types and rows, in the form of the event `sql_done`."""
     start: int = 0
     """Index of the first row of the latest fetch; the number of rows stands for the position behind the last."""
-    held: int = 0
+    fetched_count: int = 0
     """Number of rows in the latest fetch. If it is 0, the cursor is before the first row or behind the last
     one.
     """
@@ -82,7 +82,7 @@ class ApiCursor(Struct):
             case FetchDirection.FIRST:
                 start = 0
             case FetchDirection.NEXT:
-                start += self.held
+                start += self.fetched_count
             case FetchDirection.PREVIOUS if 0 < start < count:
                 start, status = 0, ADJUSTED
             case FetchDirection.PREVIOUS:
@@ -96,22 +96,22 @@ class ApiCursor(Struct):
             case FetchDirection.RELATIVE:
                 start += row
             case FetchDirection.REFRESH:
-                count = self.held
+                count = self.fetched_count
         before = start < 0
         self.start = min(max(0, start), size)
-        self.held = 0 if before else min(count, size - self.start)
+        self.fetched_count = 0 if before else min(count, size - self.start)
         return status
 
     @property
     def block(self) -> list[list[Scalar]]:
         """Return the rows at the current position."""
-        rows: list[list[Scalar]] = self.result["rows"][self.start : self.start + self.held]
+        rows: list[list[Scalar]] = self.result["rows"][self.start : self.start + self.fetched_count]
         return rows
 
     @property
     def row(self) -> int:
         """Number of the first row fetched last, from 1; 0 before the first, -1 behind the last."""
-        if self.held:
+        if self.fetched_count:
             return self.start + 1
         return -1 if self.size and self.start >= self.size else 0
 
@@ -119,16 +119,16 @@ class ApiCursor(Struct):
 class Cursors(Struct):
     """Open cursors of a connection."""
 
-    known: dict[int, ApiCursor] = field(default_factory=dict)
+    open_cursors: dict[int, ApiCursor] = field(default_factory=dict)
     """Handle -> open cursor."""
-    last: int = 180_150_000
+    last_number: int = 180_150_000
     """Last cursor number; numbers start high so that they cannot be mistaken for positions."""
 
     def open(self, result: Row) -> int:
         """Open a cursor over a result; return its handle."""
-        self.last += 1
-        self.known[self.last] = ApiCursor(result)
-        return self.last
+        self.last_number += 1
+        self.open_cursors[self.last_number] = ApiCursor(result)
+        return self.last_number
 
 
 class CursorOpenResponse(Struct, frozen=True):
@@ -145,7 +145,7 @@ class FetchRequest(Struct, frozen=True):
     """Call of sp_cursorfetch; with *close* a call of sp_cursorclose."""
 
     cursor: int
-    way: int = FetchDirection.NEXT
+    direction: int = FetchDirection.NEXT
     row: int = 0
     count: int = ROWS_AT_ONCE
     outputs: tuple[int, ...] = ()
@@ -162,15 +162,15 @@ def open_cursor(
 ) -> bytes:
     """Return the response to an opened cursor whose query returned *result*."""
     number = cursors.open(result)
-    cursor = cursors.known[number]
+    cursor = cursors.open_cursors[number]
     status, rows = 0, cursor.size
     columns = types.columns_of_cursor(result, tds)
     if opening.scroll & Scroll.AUTO_FETCH:
         cursor.fetch(FetchDirection.NEXT, 0, opening.rows or ROWS_AT_ONCE)
         columns += types.rows_of_cursor(result, cursor.block, tds)
-        rows = cursor.held
-        if opening.scroll & Scroll.AUTO_CLOSE and cursor.held == cursor.size:
-            del cursors.known[number]
+        rows = cursor.fetched_count
+        if opening.scroll & Scroll.AUTO_CLOSE and cursor.fetched_count == cursor.size:
+            del cursors.open_cursors[number]
             status = CLOSED
     columns += types.encode_done(
         types.DONE_IN_PROC, types.MORE, rows if opening.scroll & Scroll.AUTO_FETCH else 0, tds
@@ -192,15 +192,15 @@ def open_cursor(
 
 def fetch_rows(cursors: Cursors, fetch: FetchRequest, tds: int, more_results: bool = False) -> bytes:
     """Return the answer to a fetch or a close. Raises CursorNotFoundError."""
-    cursor = cursors.known.get(fetch.cursor)
+    cursor = cursors.open_cursors.get(fetch.cursor)
     if cursor is None:
         raise CursorNotFoundError
     if fetch.close:
-        del cursors.known[fetch.cursor]
+        del cursors.open_cursors[fetch.cursor]
         return types.encode_return_status(0) + types.encode_done(
             types.DONE_PROC, types.MORE if more_results else 0, None, tds
         )
-    output, method = b"", fetch.way & WAYS
+    output, method = b"", fetch.direction & WAYS
     if method == FetchDirection.INFO:
         output += types.encode_return_status(0)
         for position, value in zip(fetch.outputs, (cursor.row, cursor.size), strict=False):
@@ -210,7 +210,7 @@ def fetch_rows(cursors: Cursors, fetch: FetchRequest, tds: int, more_results: bo
         output += types.columns_of_cursor(cursor.result, tds)
         output += types.rows_of_cursor(cursor.result, cursor.block, tds)
         output += types.encode_done(
-            types.DONE_IN_PROC, types.MORE, cursor.held, tds
+            types.DONE_IN_PROC, types.MORE, cursor.fetched_count, tds
         ) + types.encode_return_status(status)
     return output + types.encode_done(types.DONE_PROC, types.MORE if more_results else 0, None, tds)
 

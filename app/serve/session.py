@@ -385,7 +385,7 @@ class TdsSession:
             await self._send(self._failed(17809, text, severity))
             return False
         result = await self.context.send_input(f"connect {self.window} {self._as_line(login)}")
-        change = result.done
+        change = result.end_data
         if not isinstance(change, SessionData):
             raise ConnectionClosedError
         if change.what == "routed":
@@ -517,7 +517,7 @@ class TdsSession:
 
     async def _reset(self) -> None:
         self._prepared.clear()
-        self._cursors.known.clear()
+        self._cursors.open_cursors.clear()
         await self.context.send_input(f"reset {self.window}")
 
     async def _execute_request(self, request: SqlRequest, more_results: bool) -> bytes | None:
@@ -538,7 +538,7 @@ class TdsSession:
             )
         running = self.context.send_input(f"batch {self.window} {json.dumps(request.text)}")
         was_canceled = not running.done() and await self._wait_for_batch(running)
-        sql_done = (await running).done
+        sql_done = (await running).end_data
         if self.ended == "lost" or not isinstance(sql_done, SqlDoneData):
             await self._end_lost_session()
             raise ConnectionClosedError

@@ -45,7 +45,7 @@ class TimelineSpan(Struct, frozen=True):
 
     from_s: float
     to_s: float
-    what: str
+    state: str
     """State during the span, as text."""
 
 

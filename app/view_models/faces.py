@@ -113,7 +113,7 @@ class ServerFace(Struct, frozen=True):
     """State of the partners in the witness's knowledge, or the resources of a node without an instance."""
     troubles: tuple[str, ...]
     """Faults of the computer: pulled cables, slow disks, closed ports."""
-    place: str = ""
+    host_node: str = ""
     """Host node of a failover cluster instance."""
     listeners: tuple[StatusSign, ...] = ()
     """Availability group listeners whose role is on this server."""
@@ -122,7 +122,7 @@ class ServerFace(Struct, frozen=True):
     def spoken(self) -> str:
         """Return the text for screen readers."""
         kind = f"{self.name}: {tr(KINDS[self.kind])}, {self.status.label}"
-        parts = [kind, *([self.place] if self.place else []), *self.troubles]
+        parts = [kind, *([self.host_node] if self.host_node else []), *self.troubles]
         parts += [sign.label for sign in (*self.listeners, *self.duties)]
         parts += [copy.spoken for copy in self.copies]
         counts = Counter(sign.label for _, sign in self.grid)

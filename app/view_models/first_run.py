@@ -27,7 +27,7 @@ CAPTIONS: Final = 5
 class RunCaption(Struct, frozen=True):
     """One explanation next to a part of the stage."""
 
-    place: str
+    part: str
     """Name of the part."""
     phase: int
     """Number of the phase that it explains; -1: the last one."""

@@ -181,7 +181,7 @@ def _server_face(world: World, server: Instance, index: int, open_database: str)
         grid=() if shows_all else tuple((copy.database, _copy_state(world, copy)) for copy in copies),
         duties=tuple(duties),
         troubles=(*group_picture.notes(world, server), *_list_faults(world.computers[server.computer])),
-        place=group_picture.format_node(server),
+        host_node=group_picture.format_node(server),
         listeners=tuple(group_picture.listeners(world, server)),
     )
 

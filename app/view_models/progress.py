@@ -17,9 +17,9 @@ from engine.drill.running.modes import DrillMode
 class LearnerProgress(Struct, frozen=True):
     """Progress of a learner at one time."""
 
-    at: datetime
+    computed_at: datetime
     skills: tuple[SkillStanding, ...]
-    next: tuple[Recommendation, ...]
+    recommendations: tuple[Recommendation, ...]
     """Recommended scenarios, the most needed first."""
     records: Mapping[str, ScenarioResults]
     calibration: Calibration | None
@@ -29,7 +29,9 @@ class LearnerProgress(Struct, frozen=True):
     def due_scenarios(self) -> frozenset[str]:
         """Scenarios that are due for repetition now."""
         return frozenset(
-            recommendation.scenario for recommendation in self.next if recommendation.since is not None
+            recommendation.scenario
+            for recommendation in self.recommendations
+            if recommendation.due_time is not None
         )
 
 
@@ -68,7 +70,7 @@ def progress(
 def as_json(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> dict[str, object]:
     """Return the progress in plain types. *titles*: titles of scenarios by name."""
     return {
-        "at": learner_progress.at.isoformat(timespec="seconds"),
+        "at": learner_progress.computed_at.isoformat(timespec="seconds"),
         "calibration": learner_progress.calibration,
         "skills": [
             {
@@ -80,7 +82,7 @@ def as_json(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> dic
                 "proved": standing.proved,
                 "last": _time(standing.last_time),
                 "due": _time(standing.due_time),
-                "is_due": standing.is_review_due(learner_progress.at),
+                "is_due": standing.is_review_due(learner_progress.computed_at),
             }
             for standing in learner_progress.skills
         ],
@@ -89,9 +91,9 @@ def as_json(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> dic
                 "scenario": recommendation.scenario,
                 "title": titles.get(recommendation.scenario, recommendation.scenario),
                 "skills": [skill.key for skill in recommendation.skills],
-                "due_since": _time(recommendation.since),
+                "due_since": _time(recommendation.due_time),
             }
-            for recommendation in learner_progress.next
+            for recommendation in learner_progress.recommendations
         ],
         "scenarios": [
             {
@@ -119,19 +121,19 @@ def format_lines(learner_progress: LearnerProgress, titles: Mapping[str, str]) -
             if standing.due_time
             else ""
         )
-        due_mark = "  DUE" if standing.is_review_due(learner_progress.at) else ""
+        due_mark = "  DUE" if standing.is_review_due(learner_progress.computed_at) else ""
         text = f"{standing.skill.title:{width}}  {bar:.<20} {standing.mastery:3.0f}  "
         lines.append(
             f"{text}{runs if standing.runs else 'never practiced'}{due_text if standing.last_time else ''}{due_mark}"
         )
     lines.append("")
-    for advice in learner_progress.next:
-        reason = "due" if advice.since is not None else "new"
+    for advice in learner_progress.recommendations:
+        reason = "due" if advice.due_time is not None else "new"
         skills = ", ".join(skill.title for skill in advice.skills)
         lines.append(
             f"{reason}: {advice.scenario} ({titles.get(advice.scenario, advice.scenario)}) for {skills}"
         )
-    if not learner_progress.next:
+    if not learner_progress.recommendations:
         lines.append("Nothing is due.")
     if learner_progress.calibration is not None:
         lines += [

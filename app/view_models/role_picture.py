@@ -52,7 +52,7 @@ def _limit_server(face: ServerFace, world: World, role: StoryRole) -> ServerFace
             *((tr("network cables unplugged"),) if unplugged else ()),
         ),
         listeners=face.listeners if answering else (),
-        place=face.place if is_own else "",
+        host_node=face.host_node if is_own else "",
     )
 
 

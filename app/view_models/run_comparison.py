@@ -18,7 +18,7 @@ BETTER, WORSE = "better", "worse"
 class ComparisonRow(Struct, frozen=True):
     """Figure of both runs; *difference* is right minus left."""
 
-    what: str
+    figure: str
     """Name of the compared figure."""
     left: str
     """Value in the first run."""

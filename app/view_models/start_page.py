@@ -288,8 +288,8 @@ def recommend(cards: Sequence[Card], progress: LearnerProgress) -> NextDrill | N
         return (
             NextDrill(first_card, tr("Start here: see what happens in a failover.")) if first_card else None
         )
-    for recommendation in progress.next:
-        if recommendation.since is not None and recommendation.scenario in by_name:
+    for recommendation in progress.recommendations:
+        if recommendation.due_time is not None and recommendation.scenario in by_name:
             return NextDrill(by_name[recommendation.scenario], _due_reason(recommendation, progress))
     for card in taken_cards:
         if card.failed and card.last is not None:
@@ -303,7 +303,7 @@ def _due_reason(recommendation: Recommendation, progress: LearnerProgress) -> st
     last_time = next(
         (standing.last_time for standing in progress.skills if standing.skill.key == skill.key), None
     )
-    days = _days_between(last_time, progress.at) if last_time is not None else 0
+    days = _days_between(last_time, progress.computed_at) if last_time is not None else 0
     if days <= 0:
         return tr("“{skill}” is due.").format(skill=tr(skill.title))
     return trn(
@@ -342,6 +342,6 @@ class InterruptedRun(Struct, frozen=True):
     technology: str
     mode: str
     t_s: float
-    when: str
+    time_text: str
     """Time of the interruption, as text."""
     problem: str | None

@@ -43,7 +43,10 @@ COLUMNS: Final = (
     ),
     TableColumn(title=mark("Accepted on"), text=_make_safe_reader(lambda one: one.on), sample="2026-11-21"),
     TableColumn(
-        title="SHA-256", as_is=True, text=lambda one: f"{one.sha256[:16]}…", tip=lambda one: one.sha256
+        title="SHA-256",
+        is_name=True,
+        text=lambda one: f"{one.sha256[:16]}…",
+        tip=lambda one: one.sha256,
     ),
 )
 

@@ -53,10 +53,10 @@ class BranchRow(Struct, frozen=True):
     current: bool
     from_text: str
     """Time at which the branch left its parent."""
-    at: str
+    time_text: str
     """Current time of the branch."""
     downtime: str
-    lost: str
+    lost_time: str
     points: str
 
 
@@ -74,9 +74,9 @@ def _row(tree: Branches, name: str, drill: Drill) -> BranchRow:
         parent=root.parent,
         current=name == tree.current,
         from_text=formatting.run_time(root.tick / TICKS_PER_S, 1) if root.parent is not None else "",
-        at=tr("{moment}, ended").format(moment=time) if drill.finished else time,
+        time_text=tr("{moment}, ended").format(moment=time) if drill.finished else time,
         downtime=formatting.seconds(sums["downtime_s"], 1),
-        lost=formatting.number(sums["lost_transactions"]),
+        lost_time=formatting.number(sums["lost_transactions"]),
         points=formatting.plain_number(score.total) if is_shown else formatting.NOTHING,
     )
 
@@ -507,4 +507,4 @@ class BranchPage(QWidget):
 
 def _cells(row: BranchRow) -> list[str]:
     name = f"{_CURRENT}{row.name}" if row.current else row.name
-    return [name, row.from_text, row.at, row.downtime, row.lost, row.points]
+    return [name, row.from_text, row.time_text, row.downtime, row.lost_time, row.points]

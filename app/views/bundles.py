@@ -36,7 +36,7 @@ class BundleRow(Struct, frozen=True):
 
     key: str
     title: str
-    by: str
+    author: str
     """Author and license, if known."""
     drills: Sequence[tuple[str, str]]
     """Name to request and title to show, for each drill."""
@@ -80,7 +80,7 @@ class ImportedBundlesDialog(QDialog):
             count = trn("{n} drill", "{n} drills", len(bundle.drills)).format(n=len(bundle.drills))
             parts = [
                 escape_invisible(bundle.title),
-                *([escape_invisible(bundle.by)] if bundle.by else []),
+                *([escape_invisible(bundle.author)] if bundle.author else []),
                 count,
             ]
             top = self._row("  ·  ".join(parts))

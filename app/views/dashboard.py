@@ -50,8 +50,8 @@ def _column(title: str, name: str) -> TableColumn:
     return TableColumn(
         title=title,
         text=text,
-        right=numbers,
-        as_is=not numbers,
+        is_number=numbers,
+        is_name=not numbers,
         sample="" if numbers else "2026-01-01 10:00:00.000",
     )
 
@@ -78,7 +78,7 @@ DATABASES: Final = (
     TableColumn(
         title=mark("Estimated Recovery Time (seconds)"),
         text=lambda row: _number(row.recovery_s),
-        right=True,
+        is_number=True,
         tip=lambda row: tr(
             "Redo queue size divided by redo rate: the time that redo needs before the database opens."
         ),
@@ -86,7 +86,7 @@ DATABASES: Final = (
     TableColumn(
         title=mark("Estimated Data Loss (seconds)"),
         text=lambda row: _number(row.data_loss_s),
-        right=True,
+        is_number=True,
         tip=lambda row: tr("Last commit time of the primary minus the last commit time of this replica."),
     ),
     _column(mark("Log Send Queue Size (KB)"), "log_send_queue_size"),

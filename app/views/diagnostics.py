@@ -16,7 +16,7 @@ from app.words.localization import localize
 class LogLine(Struct, frozen=True):
     """Result of one check."""
 
-    well: bool
+    is_ok: bool
     """True if the check passed."""
     name: str
     text: str
@@ -25,8 +25,8 @@ class LogLine(Struct, frozen=True):
 COLUMNS: Final = (
     TableColumn(
         title=mark("State"),
-        text=lambda line: tr("✓ OK") if line.well else tr("✗ check this"),
-        tone=lambda line: "ok" if line.well else "bad",
+        text=lambda line: tr("✓ OK") if line.is_ok else tr("✗ check this"),
+        tone=lambda line: "ok" if line.is_ok else "bad",
         sample="✗ check this",
     ),
     TableColumn(title=mark("Item"), text=lambda line: localize(line.name), sample="storage and more"),
@@ -79,13 +79,13 @@ class Diagnostics(QDialog):
     def end(self) -> None:
         """Show the result of the check."""
         rows = self.lines.table.rows
-        failure_count = sum(not line.well for line in rows)
+        failure_count = sum(not line.is_ok for line in rows)
         text = trn("{n} item needs attention.", "{n} items need attention.", failure_count).format(
             n=failure_count
         )
         self._message.setText(text if failure_count else tr("Mirrordrill works on this computer."))
         self._check_button.setEnabled(True)
-        bad = next((index for index, line in enumerate(rows) if not line.well), 0)
+        bad = next((index for index, line in enumerate(rows) if not line.is_ok), 0)
         if rows:
             self.lines.selectRow(bad)
         self.lines.setFocus()

@@ -74,7 +74,8 @@ def rows_of(event: Event, world: World) -> Iterator[EventRow]:
 
 
 COLUMNS: Final = (
-    TableColumn(title=mark("Time"), text=lambda row: formatting.run_time(row.t_s, 2), right=True, sample="1:00:00.00"),
+    TableColumn(title=mark("Time"), text=lambda row: formatting.run_time(row.t_s, 2), is_number=True,
+           sample="1:00:00.00"),
     TableColumn(title=mark("Kind"), text=lambda row: row.label, tone=lambda row: TONES.get(row.kind),
            sample=mark("Monitor alert")),
     TableColumn(title=mark("Server"), text=lambda row: row.server or "", sample="SERVER_A"),

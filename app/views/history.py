@@ -39,7 +39,7 @@ DOT: Final = 0.26
 class HistoryRun(Struct, frozen=True):
     """Run of the drill."""
 
-    at: datetime
+    ended_at: datetime
     """Time of the end of the run."""
     score: float
     """Score from 0 to 100."""
@@ -104,7 +104,7 @@ class ScoreChart(QWidget):
             return
         painter.setPen(theme.tokens(self.palette()).muted)
         box = QRectF(plot.left(), plot.bottom() + line * 0.4, plot.width(), line)
-        first, last = (f"{run.at.astimezone():%Y-%m-%d}" for run in (self._runs[0], self._runs[-1]))
+        first, last = (f"{run.ended_at.astimezone():%Y-%m-%d}" for run in (self._runs[0], self._runs[-1]))
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, first)
         if last != first:
             painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, last)
@@ -139,17 +139,19 @@ COLUMNS: Final = (
     TableColumn(
         title=mark("Score"),
         text=lambda run: formatting.NOTHING if run.score is None else formatting.plain_number(run.score),
-        right=True,
+        is_number=True,
         sample="100.0",
     ),
     TableColumn(
         title=mark("Downtime"),
         text=lambda run: formatting.seconds(run.downtime_s, 1),
-        right=True,
+        is_number=True,
         sample="59:59",
     ),
     TableColumn(
-        title=mark("Transactions lost"), text=lambda run: formatting.number(run.lost_transactions), right=True
+        title=mark("Transactions lost"),
+        text=lambda run: formatting.number(run.lost_transactions),
+        is_number=True,
     ),
     TableColumn(
         title=mark("Rewound"),

@@ -36,13 +36,13 @@ class KeyRow(Struct, frozen=True):
 
     command: Command
     keys: tuple[str, ...]
-    usual: tuple[str, ...]
+    default_keys: tuple[str, ...]
     """Keys in the scheme."""
 
     @property
     def changed(self) -> bool:
         """Return whether the user has changed the keys."""
-        return self.keys != self.usual
+        return self.keys != self.default_keys
 
     @property
     def searched(self) -> str:
@@ -61,8 +61,8 @@ COLUMNS: Final = (
            sample="Reset layout"),
     TableColumn(title=mark("Keys"), text=lambda r: format_keys(r.keys), tone=_tone, bold=lambda r: r.changed,
            sample="Ctrl+Shift+F  oder  Ctrl+Shift+T"),
-    TableColumn(title=mark("Default"), text=lambda r: format_keys(r.usual) if r.changed else "", tone=lambda r: "muted",
-           sample="Ctrl+Shift+Backspace"),
+    TableColumn(title=mark("Default"), text=lambda r: format_keys(r.default_keys) if r.changed else "",
+           tone=lambda r: "muted", sample="Ctrl+Shift+Backspace"),
     TableColumn(title=mark("Context"), text=lambda r: tr(SCOPES[r.command.scope][0]), tone=lambda r: "muted",
            sample="\n".join(text for text, _ in SCOPES.values())),
 )  # fmt: skip
@@ -259,6 +259,6 @@ class KeyEditor(QDialog):
         row = self._row
         if row is not None:
             self._keys[row.command.name] = ()
-            for text in row.usual:
+            for text in row.default_keys:
                 self._keys = keys.assign_key(self._keys, row.command.name, text, add=True)
             self._show()

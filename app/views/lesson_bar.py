@@ -61,7 +61,9 @@ class LessonBar(QFrame):
         self.text.setText("\n".join(card.lines))
         self.text.setVisible(bool(card.lines))
         self.steps.setFont(theme.fixed_font(0.95))
-        self.steps.setText("\n".join(f"{n}  {step.at}  {step.text}" for n, step in enumerate(card.steps, 1)))
+        self.steps.setText(
+            "\n".join(f"{n}  {step.time_text}  {step.text}" for n, step in enumerate(card.steps, 1))
+        )
         self.steps.setVisible(bool(card.steps))
         self.setProperty("verdict", card.tone)
         for name, button in self.buttons.items():

@@ -104,12 +104,12 @@ class SkillRow(NamedTuple):
     """Skill at the moment at which the page was opened."""
 
     standing: SkillStanding
-    now: datetime
+    current_time: datetime
 
     @property
     def needs_review(self) -> bool:
         """Return whether the skill is due."""
-        return self.standing.is_review_due(self.now)
+        return self.standing.is_review_due(self.current_time)
 
 
 def days_between(start: datetime, end: datetime) -> int:
@@ -174,12 +174,12 @@ COLUMNS: Final = (
     ),
     TableColumn(
         title=mark("Last practiced"),
-        text=lambda row: format_elapsed(row.standing.last_time, row.now),
+        text=lambda row: format_elapsed(row.standing.last_time, row.current_time),
         sample="100 days ago",
     ),
     TableColumn(
         title=mark("Due"),
-        text=lambda row: format_due(row.standing.due_time, row.now),
+        text=lambda row: format_due(row.standing.due_time, row.current_time),
         tone=lambda row: "warn" if row.needs_review else None,
         bold=lambda row: row.needs_review,
         sample="in 100 days",
@@ -345,9 +345,9 @@ def _calibration(answers: Calibration) -> QFrame:
 
 def format_reason(recommendation: Recommendation, current_time: datetime) -> str:
     """Format the reason of a recommendation."""
-    if recommendation.since is None:
+    if recommendation.due_time is None:
         return tr("New: skills never practiced")
-    days = days_between(recommendation.since, current_time)
+    days = days_between(recommendation.due_time, current_time)
     if days <= 0:
         return tr("Due since today")
     return trn("Due for {n} day", "Due for {n} days", days).format(n=days)

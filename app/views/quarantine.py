@@ -37,7 +37,7 @@ from engine.overrides import override
 class Fact(Struct, frozen=True):
     """Row of the table."""
 
-    what: str
+    label: str
     """Label of the fact."""
     value: str
     spoils: bool = False
@@ -45,7 +45,7 @@ class Fact(Struct, frozen=True):
 
 
 COLUMNS: Final = (
-    TableColumn(title=mark("Item"), text=lambda fact: fact.what, sample="Timeline events"),
+    TableColumn(title=mark("Item"), text=lambda fact: fact.label, sample="Timeline events"),
     TableColumn(title=mark("In this file"), text=lambda fact: fact.value, tip=lambda fact: fact.value),
 )
 
@@ -98,7 +98,7 @@ def facts_of(contents: Contents) -> list[Fact]:
             ),
         ),
     ]  # fmt: skip
-    return [Fact(fact.what, escape_invisible(fact.value).replace("\n", " "), fact.spoils) for fact in facts]
+    return [Fact(fact.label, escape_invisible(fact.value).replace("\n", " "), fact.spoils) for fact in facts]
 
 
 def _format_link_count(links: Sequence[str]) -> str:

@@ -29,18 +29,29 @@ def figure_columns(left_name: str, right_name: str) -> tuple[TableColumn, ...]:
     """Return the columns; *left_name* and *right_name*: names of the two runs."""
     return (
         TableColumn(
-            title=mark("Item"), text=lambda row: row.what, bold=lambda row: not row.is_equal, sample="x" * 28
+            title=mark("Item"),
+            text=lambda row: row.figure,
+            bold=lambda row: not row.is_equal,
+            sample="x" * 28,
         ),
         TableColumn(
-            title=left_name, as_is=True, text=lambda row: row.left, right=True, tip=lambda row: row.left
+            title=left_name,
+            is_name=True,
+            text=lambda row: row.left,
+            is_number=True,
+            tip=lambda row: row.left,
         ),
         TableColumn(
-            title=right_name, as_is=True, text=lambda row: row.right, right=True, tip=lambda row: row.right
+            title=right_name,
+            is_name=True,
+            text=lambda row: row.right,
+            is_number=True,
+            tip=lambda row: row.right,
         ),
         TableColumn(
             title=mark("Difference"),
             text=lambda row: row.difference,
-            right=True,
+            is_number=True,
             tone=lambda row: TONES.get(row.verdict),
             spoken=_describe_difference,
         ),
@@ -53,11 +64,11 @@ def action_columns(left_name: str, right_name: str) -> tuple[TableColumn, ...]:
         TableColumn(
             title=mark("Time"),
             text=lambda act: formatting.run_time(act.t_s, 1),
-            right=True,
+            is_number=True,
             sample="1:00:00.0",
         ),
-        TableColumn(title=left_name, as_is=True, text=lambda act: act.left, tip=lambda act: act.left),
-        TableColumn(title=right_name, as_is=True, text=lambda act: act.right, tip=lambda act: act.right),
+        TableColumn(title=left_name, is_name=True, text=lambda act: act.left, tip=lambda act: act.left),
+        TableColumn(title=right_name, is_name=True, text=lambda act: act.right, tip=lambda act: act.right),
     )
 
 

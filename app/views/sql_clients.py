@@ -59,14 +59,17 @@ CONNECTED: Final = (
     TableColumn(
         title=mark("Since"),
         text=lambda row: formatting.run_time(row.since_s),
-        right=True,
+        is_number=True,
         sample="10:00:00.0",
     ),
     TableColumn(title=mark("Program"), text=lambda row: row.program, sample="Core Microsoft SqlClient"),
 )
 INPUT_COLUMNS: Final = (
     TableColumn(
-        title=mark("Time"), text=lambda row: formatting.run_time(row.t_s), right=True, sample="10:00:00.0"
+        title=mark("Time"),
+        text=lambda row: formatting.run_time(row.t_s),
+        is_number=True,
+        sample="10:00:00.0",
     ),
     TableColumn(title=mark("Connection"), text=lambda row: row.name, sample="SERVER_A#tds100"),
     TableColumn(

@@ -193,7 +193,10 @@ def _format_progress(call: Row) -> str:
 
 CALLS: Final = (
     TableColumn(
-        title=mark("Time"), text=lambda call: formatting.run_time(call["t_s"]), sample="10:00", right=True
+        title=mark("Time"),
+        text=lambda call: formatting.run_time(call["t_s"]),
+        sample="10:00",
+        is_number=True,
     ),
     TableColumn(
         title=mark("From"),
@@ -218,7 +221,7 @@ POINTS: Final = (
         title=mark("Points"),
         text=lambda rule: f"{formatting.plain_number(rule.points)} / {formatting.plain_number(rule.max)}",
         sample="100 / 100",
-        right=True,
+        is_number=True,
         tone=lambda rule: "warn" if rule.points < rule.max else None,
     ),
     TableColumn(title=mark("Reason"), text=lambda rule: rule.why, tip=lambda rule: rule.why),

@@ -117,7 +117,7 @@ COLUMNS: Final = (
            tip=lambda row: f"{row.failover.from_server} → {row.failover.to_server}",
            sample="1:00:00  Sales: automatic, pull-cable"),
     TableColumn(title=mark("Phases"), text=lambda row: row.summary, tip=lambda row: row.summary.replace(", ", "\n")),
-    TableColumn(title=mark("Time"), right=True, sample="59:59", bold=lambda row: True,
+    TableColumn(title=mark("Time"), is_number=True, sample="59:59", bold=lambda row: True,
            text=lambda row: tr("canceled") if row.failover.canceled else formatting.seconds(row.failover_s),
            tip=lambda row: tr("from detection to the role change")),
 )  # fmt: skip
@@ -165,14 +165,14 @@ STEP_COLUMNS: Final = (
     TableColumn(
         title=mark("After"),
         text=lambda step: _ticks(step[2]),
-        right=True,
+        is_number=True,
         sample="12.34 s",
         tip=lambda step: tr("from the failure to the end of the phase"),
     ),
     TableColumn(
         title=mark("Duration"),
         text=lambda step: _ticks(step[3]),
-        right=True,
+        is_number=True,
         sample="12.34 s",
         tip=lambda step: tr("length of the phase"),
     ),
@@ -182,7 +182,7 @@ STEP_COLUMNS: Final = (
 class PublishedTimesRow(Struct, frozen=True):
     """Row of the comparison: its label, and the texts for both columns of Table 6."""
 
-    words: str
+    text: str
     idle: str
     loaded: str
     tone: str | None = None
@@ -212,11 +212,11 @@ def comparison_of(row: TimingRow | None) -> list[PublishedTimesRow]:
 
 
 COMPARISON_COLUMNS: Final = (
-    TableColumn(title=mark("Table 6"), text=lambda line: line.words,
+    TableColumn(title=mark("Table 6"), text=lambda line: line.text,
            sample="\n".join((mark("Published"), mark("This run"), mark("Difference")))),
-    TableColumn(title=mark("No load"), text=lambda line: line.idle, right=True, sample="-12.3%",
+    TableColumn(title=mark("No load"), text=lambda line: line.idle, is_number=True, sample="-12.3%",
            tone=lambda line: line.tone),
-    TableColumn(title=mark("Load"), text=lambda line: line.loaded, right=True, sample="-12.3%",
+    TableColumn(title=mark("Load"), text=lambda line: line.loaded, is_number=True, sample="-12.3%",
            tone=lambda line: line.tone),
 )  # fmt: skip
 

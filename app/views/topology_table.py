@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 from app.view_models.faces import KINDS, ClientFace, CopyFace, LinkFace, Picture, ServerFace, StatusSign
 from app.view_models.offers import ActionOffer, ActionTarget, list_offers
 from app.view_models.picture import HasTerms, all_copies, hide_unknown, picture_of
-from app.widgets.acts import SharedActions, put_heading
 from app.widgets.bars import menu_button, open_menu_on
 from app.widgets.layouts import lay_column, lay_row
+from app.widgets.shared_actions import SharedActions, put_heading
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting, fuzzy
 from app.words.language import mark, tr
@@ -117,8 +117,8 @@ def service_of(row: TopologyRow) -> StatusSign:
     match row.face:
         case ServerFace(troubles=(), listeners=listener_names) if listener_names:
             return _join_signs(listener_names)
-        case ServerFace(troubles=(), place=place) if place:
-            return StatusSign(place, "text", "")
+        case ServerFace(troubles=(), host_node=node) if node:
+            return StatusSign(node, "text", "")
         case ServerFace(troubles=troubles):
             return _list_names(troubles, "warn")
         case CopyFace(signs=signs):

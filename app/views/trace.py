@@ -45,20 +45,20 @@ def rows_of(event: Event, world: World) -> Iterator[TraceRow]:
 
 
 COLUMNS: Final = (
-    TableColumn(title="StartTime", as_is=True, text=lambda row: row.start_time, sample="2005-10-22 12:00:41.250"),
-    TableColumn(title="TextData", as_is=True, text=lambda row: row.text, tone=lambda row: TONES.get(row.state),
+    TableColumn(title="StartTime", is_name=True, text=lambda row: row.start_time, sample="2005-10-22 12:00:41.250"),
+    TableColumn(title="TextData", is_name=True, text=lambda row: row.text, tone=lambda row: TONES.get(row.state),
            tip=lambda row: row.text, sample="DBM: Connection with Mirror Lost -> DBM: Principal"),
-    TableColumn(title="State", as_is=True, text=lambda row: str(row.state), right=True),
-    TableColumn(title="IntegerData", as_is=True, text=lambda row: str(row.integer_data), right=True),
-    TableColumn(title="ServerName", as_is=True, text=lambda row: row.server or "", sample="SERVER_A"),
-    TableColumn(title="DatabaseName", as_is=True, text=lambda row: row.database or "", sample="Sales"),
+    TableColumn(title="State", is_name=True, text=lambda row: str(row.state), is_number=True),
+    TableColumn(title="IntegerData", is_name=True, text=lambda row: str(row.integer_data), is_number=True),
+    TableColumn(title="ServerName", is_name=True, text=lambda row: row.server or "", sample="SERVER_A"),
+    TableColumn(title="DatabaseName", is_name=True, text=lambda row: row.database or "", sample="Sales"),
 )  # fmt: skip
 
 
 SHORT: Final = (
-    TableColumn(title="StartTime", as_is=True, text=lambda row: row.start_time[11:], sample="12:00:41.250"),
-    TableColumn(title="ServerName", as_is=True, text=lambda row: row.server or "", sample="SERVER_A"),
-    TableColumn(title="State", as_is=True, text=lambda row: str(row.state), right=True),
+    TableColumn(title="StartTime", is_name=True, text=lambda row: row.start_time[11:], sample="12:00:41.250"),
+    TableColumn(title="ServerName", is_name=True, text=lambda row: row.server or "", sample="SERVER_A"),
+    TableColumn(title="State", is_name=True, text=lambda row: str(row.state), is_number=True),
     replace(COLUMNS[1], sample=""),
 )
 """Columns for a narrow dock; the rest is in the text or the wide view."""

@@ -111,7 +111,7 @@ class Dock(Struct, frozen=True):
     """Default keys, as in the table of keys."""
     vs_code_keys: str | None = None
     """Keys in the VS Code scheme; None: the default keys."""
-    words: str = ""
+    action_text: str = ""
     """Text of the action, if it differs from the title."""
     profiles: tuple[str, ...] = PROFILES
     """Layout profiles in which the dock is initially open."""
@@ -121,7 +121,7 @@ class Dock(Struct, frozen=True):
     """Predicate: true if the world contains the subject of the view. In other worlds the view is closed."""
     absent: str = ""
     """Message for a request to open the view in a world without its subject."""
-    more: bool = False
+    is_extra: bool = False
     """True for the second part of the View menu: all entries together exceed a screen of 768 pixels."""
 
 
@@ -138,32 +138,33 @@ DOCKS: Final = (
          profiles=(LEARNER, INSTRUCTOR, AUTHOR)),
     Dock("charts", mark("Charts"), "app.views.charts:Charts", _RIGHT, 0, "charts", "Alt+4",
          profiles=(LEARNER, INSTRUCTOR, PRESENTER)),
-    Dock("timing", mark("Timing"), "app.views.timing:Timing", _RIGHT, 1, "timing", words=mark("Failover timing"),
-         truth=True, more=True),
+    Dock("timing", mark("Timing"), "app.views.timing:Timing", _RIGHT, 1, "timing", action_text=mark("Failover timing"),
+         truth=True, is_extra=True),
     Dock("error_log", mark("Logs"), "app.views.error_log:ErrorLog", _RIGHT, 1, "logs", "Alt+5",
-         words=mark("SQL Server logs")),
-    Dock("trace", mark("States"), "app.views.trace:Trace", _RIGHT, 1, "logs", words=mark("State change trace"),
-         more=True),
+         action_text=mark("SQL Server logs")),
+    Dock("trace", mark("States"), "app.views.trace:Trace", _RIGHT, 1, "logs", action_text=mark("State change trace"),
+         is_extra=True),
     Dock("monitor", mark("Monitor"), "app.views.monitor:Monitor", _RIGHT, 1, "monitor", "Alt+3",
-         words=mark("Database Mirroring Monitor"), profiles=(LEARNER, INSTRUCTOR),
+         action_text=mark("Database Mirroring Monitor"), profiles=(LEARNER, INSTRUCTOR),
          belongs_in=_can_be_mirrored, absent=mark("This drill has no mirrored database.")),
     Dock("events", mark("Events"), "app.views.events_list:EventsList", _RIGHT, 1, "logs", "Alt+6", truth=True),
     Dock("explorer", mark("Object Explorer"), "app.views.object_explorer:ObjectExplorer", _LEFT, 1, "console",
          "F8", "F8 | Ctrl+B", profiles=()),
     Dock("ledger", mark("Faults"), "app.views.fault_ledger:FaultLedger", _RIGHT, 0, "topology", "Alt+8",
-         words=mark("Fault ledger"), profiles=(INSTRUCTOR, AUTHOR), truth=True, more=True),
+         action_text=mark("Fault ledger"), profiles=(INSTRUCTOR, AUTHOR), truth=True, is_extra=True),
     Dock("table", mark("Table"), "app.views.topology_table:TopologyTable", _RIGHT, 1, "topology", "Alt+9 | F7",
-         words=mark("Topology as a table"), profiles=(), truth=True, more=True),
+         action_text=mark("Topology as a table"), profiles=(), truth=True, is_extra=True),
     Dock("system", mark("System Monitor"), "app.views.system_monitor:SystemMonitor", _RIGHT, 1, "charts", "Alt+7",
-         profiles=(), more=True),
+         profiles=(), is_extra=True),
     Dock("dashboard", mark("Dashboard"), "app.views.dashboard:Dashboard", _RIGHT, 1, "availability_groups",
-         words=mark("Always On dashboard"), profiles=(LEARNER, INSTRUCTOR), more=True,
+         action_text=mark("Always On dashboard"), profiles=(LEARNER, INSTRUCTOR), is_extra=True,
          belongs_in=lambda world: world.replicas, absent=mark("This drill has no availability group.")),
     Dock("cluster", mark("Cluster"), "app.views.cluster_manager:ClusterManager", _RIGHT, 1, "availability_groups",
-         words=mark("Failover Cluster Manager"), profiles=(LEARNER, INSTRUCTOR), more=True,
+         action_text=mark("Failover Cluster Manager"), profiles=(LEARNER, INSTRUCTOR), is_extra=True,
          belongs_in=lambda world: world.clusters, absent=mark("This drill has no cluster.")),
     Dock("facilitator", mark("For the instructor"), "app.views.facilitator:Facilitator", _LEFT, 1, "brief",
-         words=mark("For the instructor (shows upcoming faults)"), profiles=(INSTRUCTOR,), truth=True, more=True),
+         action_text=mark("For the instructor (shows upcoming faults)"), profiles=(INSTRUCTOR,), truth=True,
+         is_extra=True),
 )  # fmt: skip
 """Docks in the order of the View menu."""
 

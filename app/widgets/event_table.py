@@ -53,7 +53,7 @@ class EventFilter(Struct, frozen=True):
     server: str | None = None
     span: tuple[float, float] | None = None
     """Span in seconds since the start."""
-    words: tuple[str, ...] = ()
+    search_words: tuple[str, ...] = ()
     """Lowercase words that the row must contain."""
 
 
@@ -106,9 +106,9 @@ class EventRows(Sequence[object]):
         Return whether all events are read.
         """
         while self._searched_count < len(self._log):
-            scan_end = self._searched_count + SLICE if self._wanted.words else len(self._log)
+            scan_end = self._searched_count + SLICE if self._wanted.search_words else len(self._log)
             row_numbers = self._with_rows(self._find_matches(self._searched_count, scan_end))
-            if self._wanted.words:
+            if self._wanted.search_words:
                 row_numbers = row_numbers[
                     [self._matches(self._rows_at(place)[part]) for place, part in row_numbers.tolist()]
                 ]
@@ -184,7 +184,7 @@ class EventRows(Sequence[object]):
 
     def _matches(self, row: Any) -> bool:
         text = row.search_text.lower()
-        return all(word in text for word in self._wanted.words)
+        return all(word in text for word in self._wanted.search_words)
 
 
 EVERYWHERE: Final = mark("All")

@@ -90,7 +90,7 @@ def _read_commands() -> Iterator[Command]:
             for dock in DOCKS:
                 scope = DESK if dock.vs_code_keys else WINDOW
                 vs_code = None if dock.vs_code_keys is None else _keys(dock.vs_code_keys)
-                text = dock.words or dock.title
+                text = dock.action_text or dock.title
                 yield Command(f"view.{dock.name}", text, row["group"], scope, _keys(dock.keys), vs_code)
             continue
         vs_code = _keys(row["vs_code"].strip("-")) if row["vs_code"] else None

@@ -284,13 +284,13 @@ class TimeStrip(QWidget):
         service, protection = self._spans()
         for name, lane in zip(fixed, rows, strict=False):
             for span in protection if name == PROTECTION else service:
-                fill = _LANE_FILL[name].get(span.what)
+                fill = _LANE_FILL[name].get(span.state)
                 if fill is not None:
                     _fill(painter, self._box(span, lane), fill, colors)
         for (_, states), lane in zip(self._extra_lanes, rows[len(fixed) :], strict=True):
             for span in states:
-                if span.what in _STATE_FILL:
-                    _fill(painter, self._box(span, lane), _STATE_FILL[span.what], colors)
+                if span.state in _STATE_FILL:
+                    _fill(painter, self._box(span, lane), _STATE_FILL[span.state], colors)
         if lane_names_px(self):
             self._draw_names(painter, colors, rows)
         draw_times(painter, self, lanes, self.span_s)
@@ -301,7 +301,7 @@ class TimeStrip(QWidget):
             self._draw_labels(painter, colors)
         for (_, states), lane in zip(self._extra_lanes, rows[len(fixed) :], strict=True):
             for span in states:
-                self._draw_word(painter, self._box(span, lane), span.what.replace("_", " "), colors)
+                self._draw_word(painter, self._box(span, lane), span.state.replace("_", " "), colors)
         self._draw_chosen(painter, colors, lanes)
         self._draw_now(painter, colors, lanes)
         if self.hasFocus():
@@ -420,7 +420,7 @@ class TimeStrip(QWidget):
     def _tip_at(self, x: float) -> str:
         t_s = self.time_at(x)
         span_texts = [
-            tr(span.what) for spans in self._spans() for span in spans if span.from_s <= t_s <= span.to_s
+            tr(span.state) for spans in self._spans() for span in spans if span.from_s <= t_s <= span.to_s
         ]
         return ": ".join(
             [formatting.run_time(t_s, 1), *([", ".join(dict.fromkeys(span_texts))] if span_texts else [])]

@@ -73,7 +73,7 @@ class TableColumn(Struct, frozen=True, kw_only=True):
     tone: Callable[[Any], str | None] = lambda row: None
     """Function that returns the theme token of the text; None for the default."""
     tip: Callable[[Any], str] | None = None
-    right: bool = False
+    is_number: bool = False
     """True for numbers, which are right-aligned."""
     sample: str = ""
     """Text that sets the initial width, or the longest of several lines, in English and in the interface language.
@@ -87,13 +87,13 @@ class TableColumn(Struct, frozen=True, kw_only=True):
     """Function that returns the icon before the text, in the color of its tone; None for none."""
     spoken: Callable[[Any], str] | None = None
     """Text of the cell for a screen reader; None for the text of the cell."""
-    as_is: bool = False
+    is_name: bool = False
     """True if the title is a name or SQL Server's term, which is the same in every language."""
 
     @property
     def heading(self) -> str:
         """The title in the language of the interface."""
-        return self.title if self.as_is else tr(self.title)
+        return self.title if self.is_name else tr(self.title)
 
 
 class CellLook(Struct, frozen=True):
@@ -229,7 +229,7 @@ class TableModel(QAbstractTableModel):
             name, tone = column.sign(row), column.tone(row)
             return theme.icon(name, self.colors, self.colors.named(tone or "text")) if name else None
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if column.right else _LEFT
+            return _RIGHT if column.is_number else _LEFT
         if role == Qt.ItemDataRole.ToolTipRole and column.tip is not None:
             return plain_tip(column.tip(row)) or None
         if role == Qt.ItemDataRole.AccessibleTextRole and column.spoken is not None:
@@ -245,7 +245,7 @@ class TableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.columns[section].heading if orientation is Qt.Orientation.Horizontal else section + 1
         if role == Qt.ItemDataRole.TextAlignmentRole and orientation is Qt.Orientation.Horizontal:
-            return _RIGHT if self.columns[section].right else _LEFT
+            return _RIGHT if self.columns[section].is_number else _LEFT
         return None
 
 

@@ -63,7 +63,7 @@ class TwoLineCells(QStyledItemDelegate):
             painter.setFont(font)
             painter.setPen(color)
             flags = Qt.AlignmentFlag.AlignVCenter | (
-                Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
+                Qt.AlignmentFlag.AlignRight if column.is_number else Qt.AlignmentFlag.AlignLeft
             )
             elided_text = painter.fontMetrics().elidedText(
                 text, Qt.TextElideMode.ElideRight, int(place.width())

@@ -132,11 +132,11 @@ class _PairSample(Struct, frozen=True):
     """Totals and positions of a pair at one time."""
 
     did: SourceTotals
-    at: SourcePositions
+    positions: SourcePositions
     """Positions of the principal's log."""
-    sent: StreamTotals
+    totals: StreamTotals
     """Totals of the stream."""
-    there: StreamPositions
+    mirror_positions: StreamPositions
     """Positions at the mirror."""
 
 
@@ -161,9 +161,13 @@ def _measure(flow: Flow, setups: Sequence[Pair], seconds: float) -> Iterator[Ste
 def _compute_means(setup: Pair, start: _PairSample, end: _PairSample, seconds: float) -> SteadyState:
     mirrored = setup.stream is not None
     transactions = end.did.transactions - start.did.transactions
-    sent_kb_per_s = (end.sent.sent_kb - start.sent.sent_kb) / seconds
-    unsent = (end.at.flushed_kb - end.there.sent_kb) - (start.at.flushed_kb - start.there.sent_kb)
-    undone = (end.there.hardened_kb - end.there.redone_kb) - (start.there.hardened_kb - start.there.redone_kb)
+    sent_kb_per_s = (end.totals.sent_kb - start.totals.sent_kb) / seconds
+    unsent = (end.positions.flushed_kb - end.mirror_positions.sent_kb) - (
+        start.positions.flushed_kb - start.mirror_positions.sent_kb
+    )
+    undone = (end.mirror_positions.hardened_kb - end.mirror_positions.redone_kb) - (
+        start.mirror_positions.hardened_kb - start.mirror_positions.redone_kb
+    )
     per_core = 100.0 / seconds / setup.source.site.cores
     return SteadyState(
         transactions_per_s=transactions / seconds,
@@ -173,13 +177,13 @@ def _compute_means(setup: Pair, start: _PairSample, end: _PairSample, seconds: f
         log_kb_per_s=(end.did.generated_kb - start.did.generated_kb) / seconds,
         sent_kb_per_s=sent_kb_per_s,
         send_queue_growth_kb_per_s=_round_growth(unsent / seconds, sent_kb_per_s) if mirrored else 0.0,
-        redo_kb_per_s=(end.sent.redone_kb - start.sent.redone_kb) / seconds,
+        redo_kb_per_s=(end.totals.redone_kb - start.totals.redone_kb) / seconds,
         redo_queue_growth_kb_per_s=_round_growth(undone / seconds, sent_kb_per_s) if mirrored else 0.0,
-        unhardened_kb=max(0.0, end.at.committed_kb - end.there.hardened_kb),
-        redo_queue_kb=end.there.hardened_kb - end.there.redone_kb,
+        unhardened_kb=max(0.0, end.positions.committed_kb - end.mirror_positions.hardened_kb),
+        redo_queue_kb=end.mirror_positions.hardened_kb - end.mirror_positions.redone_kb,
         link_use_percent=_link_use_percent(setup, sent_kb_per_s),
         principal_cpu_percent=(end.did.core_s - start.did.core_s) * per_core,
-        mirror_cpu_percent=(end.sent.core_s - start.sent.core_s) * per_core,
+        mirror_cpu_percent=(end.totals.core_s - start.totals.core_s) * per_core,
     )
 
 

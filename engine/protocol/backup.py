@@ -584,7 +584,7 @@ def job_path(world: World, key: Key) -> str:
     return f"{volumes.BACKUP_FOLDER}\\{key[1]}_{moment:%Y%m%d_%H%M%S}.trn"
 
 
-def _abandon_data(world: World, server: str, database: str, *rest: object) -> None:
+def _abandon_data(world: World, server: str, database: str, *_: object) -> None:
     if (server, database) in world.copies:
         world.update_copy((server, database), backup_from_kb=None)
 

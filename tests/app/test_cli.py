@@ -329,7 +329,7 @@ def test_doctor_reports_an_uncreatable_profile(monkeypatch: pytest.MonkeyPatch, 
     (tmp_path / "file").touch()
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path / "file" / "folder"))
     finding = {finding.name: finding for finding in doctor.examine()}["profile"]
-    assert not finding.well
+    assert not finding.is_ok
     assert "cannot create" in finding.text
 
 
@@ -340,7 +340,7 @@ def test_the_recorded_run_belongs_to_this_version() -> None:
 
 def test_doctor_fails_if_replay_differs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(golden, "load_recorded", lambda: golden.Golden("other", "other"))
-    assert not {finding.name: finding for finding in doctor.examine()}["replay"].well
+    assert not {finding.name: finding for finding in doctor.examine()}["replay"].is_ok
 
 
 @pytest.mark.parametrize(

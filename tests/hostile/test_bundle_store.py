@@ -43,7 +43,7 @@ def test_an_imported_bundle_is_found_with_its_origin() -> None:
     }
     assert listed == {"small": "A course"}
     assert load_shipped_scenario("small").title == "Small"
-    assert [offer.here for offer in bundle_store.offers(imported)] == [False, True]
+    assert [offer.exists_here for offer in bundle_store.offers(imported)] == [False, True]
     (imported_bundle,) = bundle_store.list_imported_bundles()
     assert (
         imported_bundle.title,

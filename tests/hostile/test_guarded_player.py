@@ -16,8 +16,8 @@ import pytest
 
 from app import cli
 from app.classroom import class_files, debrief, seat_log, workers
-from app.classroom.acts import TICK_MAX, LogEntry
 from app.classroom.class_files import LogCheck, check_file
+from app.classroom.log_entries import TICK_MAX, LogEntry
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.models import Seat
 from app.classroom.names import is_name

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Generic, TypeVar, get_args
 
 from msgspec import Meta, Struct, json
 
-from app.classroom.acts import TICK_MAX
+from app.classroom.log_entries import TICK_MAX
 
 BYTES_MAX: Final = 400_000
 """Maximum bytes of a message to the host: the longest action with every character escaped.

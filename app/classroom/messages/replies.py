@@ -7,7 +7,7 @@ from typing import Final, NotRequired, TypedDict
 
 from msgspec import Struct
 
-from app.classroom.acts import LogEntry
+from app.classroom.log_entries import LogEntry
 from app.classroom.messages.codec import MessageReader, WireMessage
 from engine.drill.judging.shapes import Report
 

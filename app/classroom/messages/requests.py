@@ -4,7 +4,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
-from app.classroom.acts import LINE_MAX
+from app.classroom.log_entries import LINE_MAX
 from app.classroom.messages.codec import (
     HAND_MAX,
     REFLECTION_MAX,
@@ -43,7 +43,7 @@ class AppendEntries(HostRequest, frozen=True, tag="acts"):
     """Add entries to the seat's log."""
 
     acts: Annotated[list[object], Meta(max_length=500)]
-    """Entries in the form of app/classroom/acts.py."""
+    """Entries in the form of app/classroom/log_entries.py."""
 
 
 class SeatStatus(HostRequest, frozen=True, tag="at"):

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
-from app.classroom.acts import LINE_MAX, LogEntry
+from app.classroom.log_entries import LINE_MAX, LogEntry
 from app.classroom.messages.codec import HAND_MAX, Key, MessageReader, Name, WireMessage
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.messages.requests import HostRequest

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 
-from app.classroom.acts import LogEntry, effective, is_rewind
+from app.classroom.log_entries import LogEntry, effective, is_rewind
 from app.classroom.messages.team import MemberWelcome
 from app.classroom.scenario import parse_scenario
 from engine.drill.running.drill import Drill

@@ -214,7 +214,7 @@ def _last_service(report: Report) -> str:
     databases = list(report["availability"]["databases"])
     course = course_of(report["events"], databases, (), clients_of(report))
     spans = course.service(float(report["ended_at_s"]))
-    return spans[-1].what if spans else ""
+    return spans[-1].state if spans else ""
 
 
 def _failover(report: Report) -> Iterator[SummaryFigure]:

@@ -80,7 +80,7 @@ Asked = Mapping[str, Sequence[str]]
 class Step(Struct, frozen=True):
     """One step of the best continuation."""
 
-    at: str
+    time_text: str
     """Time of the step, as text."""
     text: str
 

@@ -52,7 +52,7 @@ class Moment(Struct, frozen=True):
     """Reason why no published value fits."""
     cut_tick: Tick | None
     """Time at which the first application lost its connections."""
-    lost: Mapping[str, Tick]
+    loss_ticks: Mapping[str, Tick]
     """Server -> time at which it noticed that the other was gone."""
 
     @property
@@ -162,9 +162,9 @@ def list_phases(
     if failover.kind != "automatic":
         first = replace(first, name=UNTIL_COMMAND, help=mark("until a person requests the failover"))
     for kind in (first, *other_phases):
-        if kind.until == "clients" and not has_clients:
+        if kind.end_milestone == "clients" and not has_clients:
             continue
-        end = milestones.get(kind.until) if start is not None else None
+        end = milestones.get(kind.end_milestone) if start is not None else None
         end = None if end is None or start is None else max(start, end)
         phases.append(FailoverPhase(kind, start, end))
         start = end

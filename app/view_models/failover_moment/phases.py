@@ -18,7 +18,7 @@ class PhaseKind(Struct, frozen=True):
     """One phase: its name, its end, and what the stage shows while it runs."""
 
     name: str
-    until: str
+    end_milestone: str
     """Milestone that ends it (`moment.find_milestones`)."""
     help: str
     color: str | int

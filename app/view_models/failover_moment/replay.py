@@ -35,7 +35,7 @@ class MomentReplay:
         }
         for phase in self.moment.phases:
             if (
-                phase.kind.until == "redo_done"
+                phase.kind.end_milestone == "redo_done"
                 and phase.start_tick is not None
                 and phase.end_tick is not None
             ):
@@ -74,7 +74,9 @@ class MomentReplay:
 
     def _view(self, number: int, tick: Tick) -> StageView:
         phase = self.moment.phases[number]
-        end_milestone = phase.kind.until  # the cards then show this: the partner is lost, the copy serves
+        end_milestone = (
+            phase.kind.end_milestone
+        )  # the cards then show this: the partner is lost, the copy serves
         is_shown = end_milestone == "online" or (
             end_milestone == "detected" and self.moment.technology == MIRRORING
         )

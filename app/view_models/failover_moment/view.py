@@ -68,8 +68,8 @@ class StageView(Struct, frozen=True):
     """Number of the current phase, from 0."""
     heading: str
     sentence: str
-    since_words: str
-    since: str
+    elapsed_label: str
+    elapsed: str
     """The big stopwatch: time since the failure."""
     failover_words: str
     failover: str
@@ -93,14 +93,14 @@ class StageView(Struct, frozen=True):
     """(name, state, duration) of each resource that comes online on the new owner."""
     lines: Mapping[str, tuple[str, str]]
     """Place -> (text about its latest event, tone)."""
-    over: bool
+    has_ended: bool
     """True if the failover has ended."""
 
     @property
     def static_key(self) -> tuple[object, ...]:
         """The part that changes only from phase to phase: facts without their time and the queue, which moves."""
         still_facts = replace(self.facts, tick=0, redo_kb=None)
-        return (self.number, self.heading, self.sentence, still_facts, self.over, tuple(self.lines), self.lit,
+        return (self.number, self.heading, self.sentence, still_facts, self.has_ended, tuple(self.lines), self.lit,
                 self.glowing, self.vessel is None,
                 tuple(state for _, state, _ in self.resources),
                 tuple(chip.state for chip in self.chips), tuple(row.tone for row in self.rows))  # fmt: skip
@@ -109,7 +109,7 @@ class StageView(Struct, frozen=True):
     def spoken(self) -> str:
         """Return the text for screen readers."""
         rows = "; ".join(f"{row.name}: {row.text}" for row in self.rows)
-        return f"{self.heading}. {self.sentence} {self.since_words}: {self.since}. {rows}."
+        return f"{self.heading}. {self.sentence} {self.elapsed_label}: {self.elapsed}. {rows}."
 
 
 def _s(ticks: int) -> str:
@@ -269,7 +269,7 @@ def _list_rows(moment: Moment, facts: StageFacts, tick: Tick, finished: bool) ->
     failover = moment.failover
     online, return_tick = failover.online_tick, moment.end_tick
     rows = [_service_row(tr("Database online"), failover.failed_tick, online, tick)]
-    if any(phase.kind.until == "clients" for phase in moment.phases):
+    if any(phase.kind.end_milestone == "clients" for phase in moment.phases):
         if moment.cut_tick is None or tick < moment.cut_tick:
             rows.append(Row(tr("Clients working"), _WAIT, tr("requests hang"), "warn"))
         else:
@@ -348,7 +348,7 @@ def describe_votes(facts: StageFacts, counted: bool = True) -> tuple[str, str]:
 
 
 def _make_vessel(moment: Moment, facts: StageFacts, before_kb: float) -> Vessel | None:
-    redo = next((n for n, phase in enumerate(moment.phases) if phase.kind.until == "redo_done"), None)
+    redo = next((n for n, phase in enumerate(moment.phases) if phase.kind.end_milestone == "redo_done"), None)
     if redo is None or facts.redo_kb is None:
         return None
     highest_kb = max(before_kb, facts.redo_kb)
@@ -360,7 +360,7 @@ _RESOURCE: Final = {DONE: mark("Online"), RUNNING: mark("Coming online"), WAITIN
 
 def _list_resources(moment: Moment, facts: StageFacts, tick: Tick, number: int) -> list[tuple[str, str, str]]:
     card = facts.cards.get(TO)
-    by_milestone = {phase.kind.until: phase for phase in moment.phases}
+    by_milestone = {phase.kind.end_milestone: phase for phase in moment.phases}
     rows = []
     for name, milestone in card.resources if card is not None else ():
         phase = by_milestone[milestone]
@@ -383,7 +383,7 @@ def _list_lines(moment: Moment, facts: StageFacts, tick: Tick) -> dict[str, tupl
     names = {"from": failover.from_server, "to": failover.to_server}
     delays = {
         name: _s(lost_tick - failover.failed_tick)
-        for name, lost_tick in moment.lost.items()
+        for name, lost_tick in moment.loss_ticks.items()
         if lost_tick <= tick
     }
     lines = {

@@ -357,9 +357,9 @@ class Charts(QWidget):
         bins = max(50, int(panels[0].plot.vb.width())) if panels else 50
         colors = theme.tokens(self.palette())
         shades = [
-            (span.from_s, span.to_s, theme.with_alpha(colors.named(LOOKS[span.what][2]), SHADE_ALPHA))
+            (span.from_s, span.to_s, theme.with_alpha(colors.named(LOOKS[span.state][2]), SHADE_ALPHA))
             for span in self._spans_until(now_s)
-            if span.what in (EXPOSED, UNSERVED)
+            if span.state in (EXPOSED, UNSERVED)
         ]
         lines = [
             (marker.t_s, colors.named(MARKERS[marker.kind][0]))

@@ -105,7 +105,7 @@ class AvailabilityLane(AxisStrip):
         """Summary in words for people who cannot see the lane."""
         totals: dict[str, float] = {}
         for span in self._spans:
-            word = tr(LOOKS[span.what][0])
+            word = tr(LOOKS[span.state][0])
             totals[word] = totals.get(word, 0.0) + span.to_s - span.from_s
         return ", ".join(f"{word} {formatting.seconds(total, 0)}" for word, total in totals.items())
 
@@ -144,7 +144,7 @@ class AvailabilityLane(AxisStrip):
             return
         x0, x1 = ends
         box = QRectF(x0, 1.0, x1 - x0, self._row_height() - 2.0)
-        word, ink, soft, pattern = LOOKS[span.what]
+        word, ink, soft, pattern = LOOKS[span.state]
         tone, ground = colors.named(ink), colors.named(soft)
         painter.fillRect(box, ground)
         painter.fillRect(box, QBrush(tone, pattern))
@@ -310,7 +310,7 @@ class States:
 
 def _running(span: TimelineSpan, runs: list[tuple[float, bool]], until_s: float) -> list[TimelineSpan]:
     """Return *span*, reported online, split into the times when the instance ran and did not run."""
-    if span.what != ONLINE or not runs:
+    if span.state != ONLINE or not runs:
         return [span]
     ends = [*(t_s for t_s, _ in runs[1:]), max(until_s, span.to_s)]
     parts = [
@@ -327,8 +327,10 @@ def _mark_downtime(
     ends = [*(t_s for t_s, _ in runs[1:]), until_s]
     for (from_s, running), to_s in zip(runs, ends, strict=bool(runs)):
         if not running:
-            before = [TimelineSpan(s.from_s, min(s.to_s, from_s), s.what) for s in spans if s.from_s < from_s]
-            later_spans = [TimelineSpan(max(s.from_s, to_s), s.to_s, s.what) for s in spans if s.to_s > to_s]
+            before = [
+                TimelineSpan(s.from_s, min(s.to_s, from_s), s.state) for s in spans if s.from_s < from_s
+            ]
+            later_spans = [TimelineSpan(max(s.from_s, to_s), s.to_s, s.state) for s in spans if s.to_s > to_s]
             spans = [*before, TimelineSpan(from_s, to_s, DOWN), *later_spans]
     return spans
 
@@ -350,7 +352,7 @@ class StateLanes(AxisStrip):
     @property
     def summary(self) -> str:
         """Last state of each server, for people who cannot see the lanes."""
-        return ", ".join(f"{server} {tr(spans[-1].what)}" for server, spans in self._lanes.items())
+        return ", ".join(f"{server} {tr(spans[-1].state)}" for server, spans in self._lanes.items())
 
     @override
     def sizeHint(self) -> QSize:
@@ -388,18 +390,18 @@ class StateLanes(AxisStrip):
         if ends is None:
             return
         x0, x1 = ends
-        tone_name, pattern = STATE_LOOKS.get(span.what, ("idle", Qt.BrushStyle.NoBrush))
+        tone_name, pattern = STATE_LOOKS.get(span.state, ("idle", Qt.BrushStyle.NoBrush))
         tone, ground = colors.named(tone_name), colors.named(f"{tone_name}_soft")
         box = QRectF(x0, top + 1.0, x1 - x0, self._row_height() - 2.0)
         painter.fillRect(box, ground)
         painter.fillRect(box, QBrush(tone, pattern))
         painter.fillRect(QRectF(x0, box.top(), 2.0, box.height()), tone)
-        width = self.fontMetrics().horizontalAdvance(tr(span.what)) + 8
+        width = self.fontMetrics().horizontalAdvance(tr(span.state)) + 8
         if width <= box.width():
             words = QRectF(box.left() + 2.0, box.top(), width, box.height())
             painter.fillRect(words, ground)
             painter.setPen(tone)
-            painter.drawText(words, Qt.AlignmentFlag.AlignCenter, tr(span.what))
+            painter.drawText(words, Qt.AlignmentFlag.AlignCenter, tr(span.state))
 
     @override
     def event(self, event: QEvent) -> bool:
@@ -414,5 +416,5 @@ class StateLanes(AxisStrip):
             for span in spans:
                 if self._pixel_of(span.from_s) <= x <= self._pixel_of(span.to_s):
                     times = f"{formatting.run_time(span.from_s, 2)} – {formatting.run_time(span.to_s, 2)}"
-                    return f"{server}  {tr(span.what)}\n{times}"
+                    return f"{server}  {tr(span.state)}\n{times}"
         return self.summary

@@ -212,7 +212,7 @@ class ReplayPage(QWidget):
         self._wanted_tick: Tick | None = None
         """Time to show after the runs have arrived."""
         self._marks: list[JumpTarget] = []
-        self._partings: list[JumpTarget] = []
+        self._divergences: list[JumpTarget] = []
         self.seats = (QComboBox(), QComboBox())
         for box, name in zip(self.seats, (tr("Seat on the left"), tr("Seat on the right")), strict=True):
             box.setAccessibleName(name)
@@ -223,8 +223,8 @@ class ReplayPage(QWidget):
         self.jumps.activated.connect(self._jump)
         self.jumps.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.jumps.setMaximumWidth(self.fontMetrics().averageCharWidth() * JUMP_LETTERS)
-        self.find_partings = _button(tr("F&ind where seats parted"))
-        self.find_partings.clicked.connect(self._find_partings)
+        self.find_divergences = _button(tr("F&ind where seats parted"))
+        self.find_divergences.clicked.connect(self._find_divergences)
         self.pair = RunPair(make_picture)
         self.pair.moment_chosen.connect(lambda t_s: self.move_to(ticks(t_s)))
         self.play = _button(tr("&Play"))
@@ -248,7 +248,7 @@ class ReplayPage(QWidget):
         self.back = _button(tr("&Back to the roster"))
         self.back.clicked.connect(self.closed)
         top = FlowLayout(6)
-        for chooser in (self.back, *self.seats, self.jumps, self.find_partings, self.mark, self.share):
+        for chooser in (self.back, *self.seats, self.jumps, self.find_divergences, self.mark, self.share):
             top.addWidget(chooser)
         layout = lay_row(self.play, self.speed, (self.slider, 1), self.time)
         lay_column(top, (self.pair, 1), layout, parent=self, margins=0)
@@ -278,29 +278,29 @@ class ReplayPage(QWidget):
             self._marks = list(marks)
             self._show_jumps()
 
-    def show_partings(self, partings: Sequence[JumpTarget]) -> None:
+    def show_divergences(self, divergences: Sequence[JumpTarget]) -> None:
         """Offer the moments at which seats parted as jump targets."""
-        self._partings = list(partings)
-        self.find_partings.setEnabled(True)
+        self._divergences = list(divergences)
+        self.find_divergences.setEnabled(True)
         self._show_jumps()
-        if partings:
+        if divergences:
             self.jumps.setCurrentIndex(1 + len(self._marks))
             self._jump(self.jumps.currentIndex())
 
     def _show_jumps(self) -> None:
         self.jumps.clear()
-        count = len(self._marks) + len(self._partings)
+        count = len(self._marks) + len(self._divergences)
         self.jumps.addItem(tr("Go to…") if count else tr("No marks yet"))
-        for target in (*self._marks, *self._partings):
+        for target in (*self._marks, *self._divergences):
             self.jumps.addItem(f"{formatting.run_time(target.t_s)}  {target.text}")
 
-    def _find_partings(self) -> None:
-        self.find_partings.setEnabled(False)
+    def _find_divergences(self) -> None:
+        self.find_divergences.setEnabled(False)
         self.line_wanted.emit("partings")
 
     def _jump(self, row: int) -> None:
         if row > 0:
-            self.jump_to((*self._marks, *self._partings)[row - 1])
+            self.jump_to((*self._marks, *self._divergences)[row - 1])
 
     def jump_to(self, target: JumpTarget) -> None:
         """Show *target*, with its seats."""

@@ -152,7 +152,7 @@ RESULTS: Final = (
         sample="●●●●● 5 of 5",
     ),
     TableColumn(title=mark("Time"), text=lambda tile: formatting.run_time(tile.at_s), sample="0:00:00"),
-    TableColumn(title=mark("Points"), text=lambda tile: _final_score(tile), right=True, sample="100"),
+    TableColumn(title=mark("Points"), text=lambda tile: _final_score(tile), is_number=True, sample="100"),
 )
 
 

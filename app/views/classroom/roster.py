@@ -251,7 +251,7 @@ COLUMNS: Final = (
         title=mark("Seat"),
         text=lambda tile: str(tile.seat),
         tone=lambda tile: tone if (tone := find_state(tile).tone) in NEEDS_HELP else None,
-        right=True,
+        is_number=True,
     ),
     TableColumn(
         title=mark("Name"),

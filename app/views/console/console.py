@@ -23,9 +23,9 @@ from app.views.console.tabs import (
     show_icons,
 )
 from app.widgets import theme
-from app.widgets.acts import put_heading
 from app.widgets.layouts import lay_column
 from app.widgets.reader import hand_keys
+from app.widgets.shared_actions import put_heading
 from app.words.language import tr
 from engine import tsql
 from engine.drill.time.event_log import select_events

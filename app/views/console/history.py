@@ -49,7 +49,7 @@ COLUMNS = (
     TableColumn(
         title=mark("Time"),
         text=lambda e: formatting.run_time(e.tick / TICKS_PER_S),
-        right=True,
+        is_number=True,
         sample="1:00:00",
     ),
     TableColumn(title=mark("Window"), text=lambda e: e.window, sample="SERVER_B#2"),

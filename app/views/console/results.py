@@ -50,7 +50,7 @@ def columns_of(result: Rowset) -> list[TableColumn]:
         texts = (_format_cell(row[index])[:WIDTH_CHARACTERS] for row in looked_at)
         return TableColumn(
             title=title or tr("(No column name)"),
-            as_is=True,
+            is_name=True,
             text=lambda row: _format_cell(row[index]),
             tone=lambda row: "muted" if row[index] is None else None,
             tip=lambda row: _cut_tip(row[index]),

@@ -170,7 +170,7 @@ def _steps(steps: Sequence[Step]) -> QWidget:
     grid.setColumnStretch(2, 1)
     top = Qt.AlignmentFlag.AlignTop
     for number, step in enumerate(steps):
-        count, time_label = label(str(number + 1), bold=True), muted(step.at)
+        count, time_label = label(str(number + 1), bold=True), muted(step.time_text)
         for part in (count, time_label):
             part.setWordWrap(False)
         grid.addWidget(count, number, 0, top)

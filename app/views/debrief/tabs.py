@@ -220,7 +220,7 @@ def timeline_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
     strip.moment_chosen.connect(actions.choose)
     if review is not None and review.lanes and course.has_protection:
         states = _states(review.lanes)
-        if any(span.what != "NONE" for _, spans in states for span in spans):
+        if any(span.state != "NONE" for _, spans in states for span in spans):
             strip.show_states(states)
     words = [
         tr("Availability, protection, and the state of the copies as reported by the principal or primary.")

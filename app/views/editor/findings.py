@@ -177,8 +177,8 @@ class Checker(QObject):
 class Fix(Struct, frozen=True):
     """Fix of a problem."""
 
-    words: str
-    added: str
+    label: str
+    added_text: str
     """Text that is added at the end of the scenario."""
 
 
@@ -202,7 +202,7 @@ def fix_of(problem: Problem) -> Fix | None:
 
 def apply_fix(text: str, fix: Fix) -> str:
     """Return the scenario's *text* with the fix applied."""
-    return text.rstrip("\n") + "\n" + fix.added
+    return text.rstrip("\n") + "\n" + fix.added_text
 
 
 _PROBLEM: Final = Qt.ItemDataRole.UserRole
@@ -321,7 +321,7 @@ class ProblemList(QWidget):
                 points = formatting.plain_number(item.points)
                 points += f" / {formatting.plain_number(item.max)}" if item.max else ""
                 better = f"  →  {localize(item.better)}" if item.better and item.points < item.max else ""
-                self.rows.addItem(f"{localize(item.name)}: {points}  –  {localize(item.why)}{better}")
+                self.rows.addItem(f"{localize(item.name)}: {points}  –  {localize(item.reason)}{better}")
         self._add_problems(trial.problems)
         self._fit()
 
@@ -338,7 +338,7 @@ class ProblemList(QWidget):
         selected = [row.data(_PROBLEM)] if row is not None and row.data(_PROBLEM) is not None else []
         fix = next((fix for fix in map(fix_of, [*selected, *self.problems]) if fix is not None), None)
         self._fix = fix
-        self.fix.setText(tr(fix.words) if fix is not None else "")
+        self.fix.setText(tr(fix.label) if fix is not None else "")
         self.fix.setVisible(fix is not None)
 
     def _apply_fix(self) -> None:

@@ -123,7 +123,7 @@ def _beginning(field: Field, key: str, data: Mapping[str, object]) -> object:
 
 def _to_write(field: Field) -> str:
     """Return a placeholder text that only the author can replace; `check` reports it until then."""
-    description = field.about.partition(". ")[0].partition(": ")[0].rstrip(".")
+    description = field.description.partition(". ")[0].partition(": ")[0].rstrip(".")
     return f"{TO_WRITE}{description[:1].lower()}{description[1:]}"
 
 
@@ -344,7 +344,7 @@ class Form(QWidget):
         key = str(path[0]) if path else PLAIN
         keys = [section.key for section in self._sections]
         section = keys.index(key) if key in keys else keys.index(PLAIN)
-        if self._sections[section].many and len(path) > 1:
+        if self._sections[section].is_list and len(path) > 1:
             self._chosen_entries[key] = int(path[1])
         blocked = self.blockSignals(True)
         self.sections.setCurrentRow(section)
@@ -358,7 +358,7 @@ class Form(QWidget):
         if self.page.show_field(path, take_focus):
             return True
         if take_focus:
-            (self.entries if self._sections[section].many else self.sections_field).setFocus()
+            (self.entries if self._sections[section].is_list else self.sections_field).setFocus()
         return key in keys
 
     def finish(self) -> None:
@@ -381,22 +381,22 @@ class Form(QWidget):
     def path(self) -> Path:
         """Path of the shown table: the whole file, one of its tables, or an entry of a list."""
         section = self.section
-        if section.many:
+        if section.is_list:
             return (section.key, self.entries.currentRow())
         return (section.key,) if section.key else ()
 
     def _show_page(self) -> None:
         """Show section titles with their numbers, the list of entries, and the fields of the selected one."""
         for index, section in enumerate(self._sections):
-            count = len(self._entries(section)) if section.many else 0
+            count = len(self._entries(section)) if section.is_list else 0
             title = f"{tr(section.title)} ({count})" if count else tr(section.title)
             self.sections.item(index).setText(title)
             self.section_choice.setItemText(index, title)
         self.section_choice.setCurrentIndex(self.sections.currentRow())
         self._fit_sections()
         section = self.section
-        self.list.setVisible(section.many)
-        if section.many:
+        self.list.setVisible(section.is_list)
+        if section.is_list:
             entries = [format_entry(entry) for entry in self._entries(section)]
             self.list.show_entries(tr(section.title), entries, self._chosen_entries.get(section.key, 0))
         table = value_in(self._data, self.path)
@@ -407,7 +407,7 @@ class Form(QWidget):
         if model is None:
             self.pools.show_data(self._data)
             return
-        empty = section.many and self.entries.currentRow() < 0
+        empty = section.is_list and self.entries.currentRow() < 0
         if self.page.show_table(self._data, section, model, self.path, empty):
             self.page.order_behind(self.list.order_behind(self.sections_field))
 

@@ -170,7 +170,7 @@ class FormPage(QScrollArea):
                 continue
             if field.inner is not None:
                 group = QGroupBox(field.label)
-                group.setToolTip(tr(field.about))
+                group.setToolTip(tr(field.description))
                 group.setLayout(self._fields(field.inner, place))
                 layout.addRow(group)
                 continue
@@ -190,7 +190,7 @@ class FormPage(QScrollArea):
         assert field.inner is not None
         for index in range(len(self._get_list(path))):
             group = QGroupBox(f"{field.label}: {index + 1}")
-            group.setToolTip(tr(field.about))
+            group.setToolTip(tr(field.description))
             inner_fields = self._fields(field.inner, (*path, index))
             remove = _small(tr("Remove"), tr("Remove {what}").format(what=group.title()))
             remove.clicked.connect(partial(self.table_unwanted.emit, (*path, index)))
@@ -198,7 +198,7 @@ class FormPage(QScrollArea):
             group.setLayout(inner_fields)
             layout.addRow(group)
         add = _small(tr("Add"), tr("Add to {section}").format(section=field.label))
-        add.setToolTip(tr(field.about))
+        add.setToolTip(tr(field.description))
         add.clicked.connect(partial(self.table_wanted.emit, path, field.inner))
         label = QLabel(field.label)
         label.setBuddy(add)

@@ -104,7 +104,7 @@ class Field(Struct, frozen=True):
     table: str
     """Class of the schema."""
     key: str
-    about: str
+    description: str
     """Description from the schema."""
     kind: FieldKind
     item: FieldKind
@@ -136,7 +136,7 @@ class Section(Struct, frozen=True):
 
     key: str
     title: str
-    many: bool
+    is_list: bool
     """True if the file may contain several of these tables."""
     models: tuple[type[BaseModel], ...]
 
@@ -294,7 +294,7 @@ def bounds(field: Field) -> str:
 
 def _split_help(field: Field) -> tuple[str, str]:
     """Return the schema's text about the field, and its text about an empty field."""
-    description, _, empty_meaning = tr(field.about).replace("`", "").partition(EMPTY)
+    description, _, empty_meaning = tr(field.description).replace("`", "").partition(EMPTY)
     return description.strip(), empty_meaning.strip().rstrip(".")
 
 
@@ -372,7 +372,7 @@ def _field(model: type[BaseModel], name: str, info: FieldInfo) -> Field:
     field = Field(
         table=model.__name__,
         key=key,
-        about=next(
+        description=next(
             (docstring for base in model.__mro__ if (docstring := docstrings().get((base.__name__, name)))),
             "",
         ),

@@ -65,7 +65,9 @@ def complete_condition(prefix: str, named: Named) -> list[str]:
         return _quote_names(named("server" if last == "on" else "database"))
     if last == "(":
         subject_kind = (
-            quantities.QUANTITIES[fact[-2].lower()].of if fact[-2].lower() in quantities.QUANTITIES else None
+            quantities.QUANTITIES[fact[-2].lower()].object_kind
+            if fact[-2].lower() in quantities.QUANTITIES
+            else None
         )
         return _quote_names(named(subject_kind)) if subject_kind else [")"]
     if last in OPERATORS:
@@ -116,7 +118,7 @@ def _list_quantities(named: Named) -> list[str]:
     return [
         f"{name}("
         for name, quantity in quantities.QUANTITIES.items()
-        if quantity.of is None or named(quantity.of)
+        if quantity.object_kind is None or named(quantity.object_kind)
     ]
 
 

@@ -39,7 +39,7 @@ class TimelineEntry(Struct, frozen=True):
     act: str
     """Input line without its time."""
     spot: Spot
-    when: str = ""
+    condition: str = ""
     """Condition that starts the entry; empty if a time starts it."""
     note: str = ""
     sure: bool = True
@@ -172,7 +172,7 @@ def _spread_steps(steps: Sequence[TimelineEntry], length_s: float) -> Iterator[T
         for number, step in enumerate(steps[index:end], start=1):
             guess = known_s + (max(known_s, end_s) - known_s) * number / (end - index + 1)
             yield TimelineEntry(
-                step.path, STEP, step.act, (guess, guess), step.when, sure=False, delay_s=step.delay_s
+                step.path, STEP, step.act, (guess, guess), step.condition, sure=False, delay_s=step.delay_s
             )
         index = end
 
@@ -193,23 +193,23 @@ def describe_entry(entry: TimelineEntry) -> str:
     number = int(entry.path[1]) + 1
     if entry.sure:
         return tr("Solution {number}, at {time}: {act}").format(number=number, time=start, act=act)
-    if entry.when and entry.delay_s:
+    if entry.condition and entry.delay_s:
         words = tr("Solution {number}, when {condition}, {after} later: {act}")
-    elif entry.when:
+    elif entry.condition:
         words = tr("Solution {number}, when {condition}: {act}")
     else:
         words = tr("Solution {number}, {after} later: {act}")
-    return words.format(number=number, condition=entry.when, after=_short(entry.delay_s), act=act)
+    return words.format(number=number, condition=entry.condition, after=_short(entry.delay_s), act=act)
 
 
 def condition(entry: TimelineEntry) -> str:
     """Return the condition that a fault waits for."""
     delay = entry.spot[0]
-    if not entry.when:
+    if not entry.condition:
         return tr("No time set")
     if delay:
-        return tr("When {condition}, {after} later").format(condition=entry.when, after=_short(delay))
-    return tr("When {condition}").format(condition=entry.when)
+        return tr("When {condition}, {after} later").format(condition=entry.condition, after=_short(delay))
+    return tr("When {condition}").format(condition=entry.condition)
 
 
 def _short(t_s: float) -> str:

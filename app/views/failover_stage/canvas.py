@@ -147,11 +147,11 @@ class StageStyle(Struct, frozen=True):
 
     colors: ThemeTokens
     fonts: dict[str, QFont]
-    far: bool
+    is_far: bool
 
     def least_share(self, font: str) -> float:
         """Return the factor by which text in *font* may become smaller."""
-        return min(1.0, max(SHRINK, TEXT_MIN[self.far] / self.fonts[font].pixelSize()))
+        return min(1.0, max(SHRINK, TEXT_MIN[self.is_far] / self.fonts[font].pixelSize()))
 
     @property
     def scene(self) -> SceneStyle:

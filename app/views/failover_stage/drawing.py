@@ -41,8 +41,8 @@ class StagePainter(PanelPainter):
 
     def _draw_heading(self, view: StageView) -> None:
         colors = self.colors
-        disk = self.title(view.heading, view.sentence, colors.ok if view.over else colors.accent)
-        font = "server" if self.style.far else "second"
+        disk = self.title(view.heading, view.sentence, colors.ok if view.has_ended else colors.accent)
+        font = "server" if self.style.is_far else "second"
         self.text(str(view.number + 1), disk, font, colors.on_accent, Qt.AlignmentFlag.AlignHCenter)
 
     def _draw_frame_of_cluster(self, view: StageView) -> None:
@@ -65,7 +65,9 @@ class StagePainter(PanelPainter):
             return
         painter, colors = self.painter, self.colors
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        glowing = not cut and (ends in view.glowing or ends[::-1] in view.glowing) and (used or not view.over)
+        glowing = (
+            not cut and (ends in view.glowing or ends[::-1] in view.glowing) and (used or not view.has_ended)
+        )
         if glowing and used:
             tone = colors.ok if CLIENT in ends else colors.focus
             painter.setPen(QPen(theme.with_alpha(tone, 70), 9))
@@ -94,7 +96,7 @@ class StagePainter(PanelPainter):
     def _draw_card(self, view: StageView, name: str, card: StageCard, box: QRectF) -> None:
         painter, colors, style = self.painter, self.colors, self.style
         if name in view.lit:
-            self.halo(box, view.over)
+            self.halo(box, view.has_ended)
         dead = card.status.tone == "bad" and name != CLIENT
         self.box(
             box,
@@ -126,7 +128,12 @@ class StagePainter(PanelPainter):
         y += tall + 4
         replaced = name == CLIENT and name in view.lines
         has_room = y + self.line_height("body") <= box.bottom()
-        if card.note and has_room and not replaced and not (style.far and (card.database or name == CLIENT)):
+        if (
+            card.note
+            and has_room
+            and not replaced
+            and not (style.is_far and (card.database or name == CLIENT))
+        ):
             self.text(
                 card.note, QRectF(left, y, right - left, self.line_height("body")), "body", colors.muted
             )
@@ -165,7 +172,7 @@ class StagePainter(PanelPainter):
             words = role.label
             width = QFontMetricsF(style.fonts["bold"]).horizontalAdvance(words)
             tone = colors.text if role.text in ("MIRROR", "SECONDARY") else style.scene.tone(role.tone)
-            if style.far:
+            if style.is_far:
                 self.text(words, QRectF(box.left() + 26, y + tall + 4, box.width() - 26, tall), "bold", tone)
                 width = 0
             else:
@@ -174,8 +181,8 @@ class StagePainter(PanelPainter):
                 card.database, QRectF(box.left() + 26, y, box.width() - width - 34, tall), "bold", colors.text
             )
         more_text = view_model.count_more(view.facts) if name in (FROM, TO) else ""
-        y += tall * (2 if style.far else 1) + 10
-        if style.far:
+        y += tall * (2 if style.is_far else 1) + 10
+        if style.is_far:
             return
         chip, widths = style.fonts["small"], []
         for sign in card.badges:
@@ -250,7 +257,7 @@ class StagePainter(PanelPainter):
         painter.drawEllipse(QRectF(box.left(), box.top(), box.width(), cap))
         self.text(view.facts.disk, QRectF(box.left(), box.center().y() - 10, box.width(), 22), "bold", colors.text,
                   Qt.AlignmentFlag.AlignHCenter)  # fmt: skip
-        if not self.style.far:
+        if not self.style.is_far:
             rect_below = QRectF(box.left(), box.center().y() + 12, box.width(), 18)
             self.text(tr("data and log"), rect_below, "body", colors.muted, Qt.AlignmentFlag.AlignHCenter)
         self.pill(tr("owner: {node}").format(node=view.facts.owner), pill, colors.accent, colors.on_accent)
@@ -287,10 +294,10 @@ class StagePainter(PanelPainter):
         if box is None or not view.facts.votes:
             return
         colors = self.colors
-        lit = VOTES in view.lit and not view.over
+        lit = VOTES in view.lit and not view.has_ended
         self.box(box, colors.focus if lit else colors.border, colors.raised, 2.5 if lit else 1.2)
         is_beside = box.width() > 300
-        radius = 21.0 if not self.style.far or not is_beside else 23.0
+        radius = 21.0 if not self.style.is_far or not is_beside else 23.0
         count = len(view.facts.votes)
         step = min(58.0, (box.width() * (0.55 if is_beside else 1.0) - 20) / count)
         x = box.left() + 18 + radius if is_beside else box.center().x() - step * (count - 1) / 2
@@ -306,7 +313,7 @@ class StagePainter(PanelPainter):
             left_px = x + (count - 1) * step + radius + 24
             words = QRectF(left_px, box.center().y() - tall, box.right() - left_px - 10, tall)
             self.text(view.votes, words, "bold", tone)
-            if not self.style.far:
+            if not self.style.is_far:
                 names = ", ".join(vote.name for vote in view.facts.votes)
                 rect_below = QRectF(left_px, words.bottom(), words.width(), box.bottom() - words.bottom())
                 self.text(names, rect_below, "small", colors.muted, wrap=True)
@@ -407,7 +414,7 @@ class StagePainter(PanelPainter):
             )
 
     def _draw_packets(self, view: StageView, beat: float) -> None:
-        if beat < 0 or view.over:
+        if beat < 0 or view.has_ended:
             return
         used = {wire.ends for wire in view.facts.wires if wire.used}
         for ends in view.glowing:

@@ -34,7 +34,7 @@ class PanelPainter(CanvasPainter):
         y["gauge"] = y["second"] + second + 6
         y["published"] = y["gauge"] + (self.line_height("small") + 22 if view.gauge is not None else 0)
         lines = 2 if view.gauge is None else 1
-        if self.style.far and (view.gauge is None or self.height < ROOMY):
+        if self.style.is_far and (view.gauge is None or self.height < ROOMY):
             lines = 0
         y["line2"] = y["published"] + body * lines + 8
         y["rows"] = y["line2"] + 10
@@ -45,7 +45,7 @@ class PanelPainter(CanvasPainter):
         self.box(box, colors.border, colors.raised)
         left_px, width = box.left() + 20, box.width() - 40
         self.text(
-            view.since_words,
+            view.elapsed_label,
             QRectF(left_px, y["since"], width, self.line_height("body")),
             "body",
             colors.muted,
@@ -59,7 +59,7 @@ class PanelPainter(CanvasPainter):
         self.painter.setPen(QPen(colors.border, 1))
         for name in ("line1", "line2"):
             self.painter.drawLine(QPointF(left_px, y[name]), QPointF(left_px + width, y[name]))
-        if view.check and not self.style.far:
+        if view.check and not self.style.is_far:
             tall, (bottom, lines) = self.line_height("body"), self._find_check(view)
             mono = lines * (self.line_height("mono") + 1)
             self.painter.setPen(QPen(colors.border, 1))
@@ -78,11 +78,14 @@ class PanelPainter(CanvasPainter):
         box, colors, y = find_panel(self.height), self.colors, self._panel_rows(view)
         left_px, width = box.left() + 20, box.width() - 40
         font = self.style.fonts["watch"]
-        advance = QFontMetricsF(font).horizontalAdvance(view.since)
+        advance = QFontMetricsF(font).horizontalAdvance(view.elapsed)
         room = width - 36
         tall = self.line_height("watch")
         self.text(
-            view.since, QRectF(left_px, y["watch"], min(room, advance + 2), tall * 0.98), "watch", colors.text
+            view.elapsed,
+            QRectF(left_px, y["watch"], min(room, advance + 2), tall * 0.98),
+            "watch",
+            colors.text,
         )
         base = y["watch"] + tall * 0.79
         draw_text(
@@ -101,13 +104,13 @@ class PanelPainter(CanvasPainter):
         if view.gauge is not None:
             self._draw_gauge(view.gauge, QRectF(left_px, y["gauge"], width, 13))
         wrap = view.gauge is None
-        if view.published and not (self.style.far and (wrap or not view.over or self.height < ROOMY)):
+        if view.published and not (self.style.is_far and (wrap or not view.has_ended or self.height < ROOMY)):
             row = QRectF(left_px, y["published"], width, self.line_height("body") * (2.2 if wrap else 1))
             self.text(
                 view.published,
                 row,
-                "bold" if view.over and not wrap and not self.style.far else "body",
-                colors.muted if not view.over else colors.text,
+                "bold" if view.has_ended and not wrap and not self.style.is_far else "body",
+                colors.muted if not view.has_ended else colors.text,
                 wrap=wrap,
             )
 
@@ -139,7 +142,7 @@ class PanelPainter(CanvasPainter):
     def _draw_rows(self, view: StageView) -> None:
         box, colors, y = find_panel(self.height), self.colors, self._panel_rows(view)["rows"]
         left, right, tall = box.left() + 20, box.right() - 20, self.line_height("bold")
-        far_edge, end = self.style.far, box.bottom()
+        far_edge, end = self.style.is_far, box.bottom()
         if view.check and not far_edge:
             end = self._find_check(view)[0]
         rows = [row for row in view.rows if row.tone != "muted"]  # the picture shows the others as well

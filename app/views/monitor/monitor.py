@@ -57,7 +57,7 @@ class ThresholdLine(Struct, frozen=True):
     """Warning with its threshold at each partner."""
 
     alert_id: int
-    words: str
+    text: str
     unit: str
     thresholds: tuple[str, ...]
     raised: str
@@ -99,14 +99,14 @@ def columns_for(servers: Sequence[str]) -> list[TableColumn]:
     def build_column(index: int, server: str) -> TableColumn:
         return TableColumn(
             title=tr("At {server}").format(server=server),
-            as_is=True,
+            is_name=True,
             text=lambda line: line.thresholds[index] if index < len(line.thresholds) else "",
             tone=lambda line: "muted" if line.thresholds[index] in (tr(NOT_ENABLED), tr(UNKNOWN)) else None,
             sample="10,000 KB",
         )
 
     return [
-        TableColumn(title=mark("Warning"), text=lambda line: tr(line.words), tip=lambda line: tr(line.words),
+        TableColumn(title=mark("Warning"), text=lambda line: tr(line.text), tip=lambda line: tr(line.text),
                sample="\n".join(words for _, words, _, _ in WARNINGS)),
         *(build_column(index, server) for index, server in enumerate(servers)),
         TableColumn(title=mark("Last raised"), text=lambda line: line.raised, tone=lambda line: "warn",

@@ -184,12 +184,15 @@ MODES: Final = (
 
 def _number(title: str, value: Callable[[MonitorRow], float]) -> TableColumn:
     return TableColumn(
-        title=title, text=lambda row: formatting.number(value(row[1])), right=True, sample="100,000"
+        title=title,
+        text=lambda row: formatting.number(value(row[1])),
+        is_number=True,
+        sample="100,000",
     )
 
 
 def _time(title: str, value: Callable[[MonitorRow], float | None]) -> TableColumn:
-    return TableColumn(title=title, text=lambda row: hms(value(row[1])), right=True, sample="00:00:00")
+    return TableColumn(title=title, text=lambda row: hms(value(row[1])), is_number=True, sample="00:00:00")
 
 
 def columns() -> list[TableColumn]:

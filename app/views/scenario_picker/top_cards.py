@@ -194,7 +194,7 @@ class TopCards(QWidget):
         run = runs[0]
         card.more.show()
         card.title.setText(run.title)
-        facts = (tr(SHORT_LABELS[run.technology]), formatting.mode(run.mode), run.when)
+        facts = (tr(SHORT_LABELS[run.technology]), formatting.mode(run.mode), run.time_text)
         card.text.setText(run.problem or " · ".join(facts))
         card.button.setText(_continue(run))
         card.button.setAccessibleName(f"{card.button.text()}: {run.title}")

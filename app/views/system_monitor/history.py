@@ -54,7 +54,7 @@ class PerfCounter(Struct, frozen=True):
     help: str
     owner: Callable[[Get, float], Array] | None = None
     mirror: Callable[[Get, float], Array] | None = None
-    since: int = 2005
+    first_version: int = 2005
     """First version of SQL Server with the counter."""
 
     def values(self, role: LogRole, get: Get, compression: float) -> Array | None:
@@ -146,7 +146,7 @@ BY_NAME: Final = {(perf.group, perf.name): perf for perf in PERFS}
 
 def names_of(group: str, version: int) -> list[str]:
     """Return the counters of an object on a server of that version."""
-    return [perf.name for perf in PERFS if perf.group == group and perf.since <= version]
+    return [perf.name for perf in PERFS if perf.group == group and perf.first_version <= version]
 
 
 class CounterChoice(Struct, frozen=True):
@@ -213,7 +213,7 @@ class SampledRun(Protocol):
 class CounterSummary(Struct, frozen=True):
     """Summary of a counter over a time range; None where it was unavailable."""
 
-    last: float | None
+    latest: float | None
     mean: float | None
     low: float | None
     high: float | None

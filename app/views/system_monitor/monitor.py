@@ -201,8 +201,8 @@ def fitting_power(highest: float | None) -> int:
 
 
 def _figure(title: str, name: str) -> TableColumn:
-    return TableColumn(title=title, text=lambda row: formatting.significant(getattr(row.figures, name), 4), right=True,
-                  sample="48,706,560")  # fmt: skip
+    return TableColumn(title=title, text=lambda row: formatting.significant(getattr(row.figures, name), 4),
+                  is_number=True, sample="48,706,560")  # fmt: skip
 
 
 COLUMNS: Final = (
@@ -210,11 +210,12 @@ COLUMNS: Final = (
            tip=lambda r: f"{r.choice.path}\n{tr(r.choice.perf.help)}",
            sample="Mirrored Write Transact", spoken=lambda r: r.choice.path),
     TableColumn(title=mark("Computer"), text=lambda r: r.choice.server, sample="SERVER_W"),
-    _figure(mark("Last"), "last"),
+    _figure(mark("Last"), "latest"),
     _figure(mark("Average"), "mean"),
     _figure(mark("Minimum"), "low"),
     _figure(mark("Maximum"), "high"),
-    TableColumn(title=mark("Scale"), text=lambda r: formatting.significant(r.scale, 1), right=True, sample="0.000001"),
+    TableColumn(title=mark("Scale"), text=lambda r: formatting.significant(r.scale, 1), is_number=True,
+           sample="0.000001"),
     TableColumn(title=mark("Instance"), text=lambda r: r.choice.instance, sample="Sales"),
     TableColumn(title=mark("Object"), text=lambda r: r.choice.perf.group),
 )  # fmt: skip

@@ -163,7 +163,7 @@ class ServerNode(NodeItem[ServerFace]):
     def _head_rows(self) -> float:
         """Return the height of everything above the copies, in line heights."""
         face = self.face
-        notes = len(face.troubles) + len(face.listeners) + bool(face.place)
+        notes = len(face.troubles) + len(face.listeners) + bool(face.host_node)
         return 2.1 + 1.3 * notes + (SMALL_ROWS[self.style.narrow] if self.small else 0.0)
 
     @property
@@ -225,7 +225,7 @@ class ServerNode(NodeItem[ServerFace]):
         self._draw_header(painter, left, right, box.top())
         y = box.top() + style.unit * 2.1
         lines = [*face.listeners, *(StatusSign(trouble, "warn", "warning") for trouble in face.troubles)]
-        for sign in [*([StatusSign(face.place, "idle", "dot")] if face.place else []), *lines]:
+        for sign in [*([StatusSign(face.host_node, "idle", "dot")] if face.host_node else []), *lines]:
             _draw_line(painter, sign, left, right, y + style.unit * 0.55, style)
             y += style.unit * 1.3
         if self.small:

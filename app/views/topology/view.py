@@ -32,8 +32,8 @@ from app.views.topology.places import Place, nearest
 from app.views.topology.scene import Item, TopologyScene
 from app.views.topology.tools import CanvasTools, FindBox, zoom_actions
 from app.widgets import theme
-from app.widgets.acts import SharedActions
 from app.widgets.reader import announce
+from app.widgets.shared_actions import SharedActions
 from app.widgets.signs import build_scene_style
 from app.widgets.tables import plain_tip
 from app.words.language import tr

@@ -41,7 +41,7 @@ class ConditionResult(NamedTuple):
     """Result of a condition, and how long it stays valid if no event occurs."""
 
     holds: bool
-    until: Tick = UNREACHED_TICK
+    valid_until_tick: Tick = UNREACHED_TICK
     """First whole second at which the result may change without an event."""
     levels: tuple[Level, ...] = ()
     """Levels of the flow at which the result may change even earlier."""
@@ -328,7 +328,7 @@ class _ConditionReader:
             return _Number(quantities.Quantity(None, "", lambda facts, name: value), "")
         word, argument = tree.children
         quantity = quantities.QUANTITIES[_match_keyword(word, quantities.QUANTITIES, fold=str.lower)]
-        if quantity.of is None:
+        if quantity.object_kind is None:
             if argument is not None:
                 raise ConditionError(
                     _column(argument), say("{word} does not accept a name", word=str(word)), f"{word}()"
@@ -336,9 +336,9 @@ class _ConditionReader:
             return _Number(quantity, "")
         if argument is None:
             raise ConditionError(
-                _column(word), say("{word} needs a name", word=str(word)), f"{word}({quantity.of})"
+                _column(word), say("{word} needs a name", word=str(word)), f"{word}({quantity.object_kind})"
             )
-        return _Number(quantity, self._name(argument, quantity.of))
+        return _Number(quantity, self._name(argument, quantity.object_kind))
 
     # -- names
 
@@ -377,8 +377,8 @@ def _join_parts(join: Callable[[Test, Test], Test], parts: list[_Part], decides:
         answers = [part(facts) for part in moving]
         deciding = [result for result in answers if result.holds == decides]
         if deciding:  # the whole result is valid as long as one of these is
-            return max(deciding, key=lambda answer: (answer.until, -len(answer.levels)))
-        until_tick = min(result.until for result in answers)
+            return max(deciding, key=lambda answer: (answer.valid_until_tick, -len(answer.levels)))
+        until_tick = min(result.valid_until_tick for result in answers)
         return ConditionResult(
             not decides, until_tick, tuple(level for answer in answers for level in answer.levels)
         )
@@ -404,7 +404,7 @@ def _build_comparison(number: _Number, sign: str, operand: _Number, test: Test) 
         holds, log_place = test(facts), facts.log(name)[quantity.counter not in SOURCE_COUNTERS]
         if log_place < 0:
             return ConditionResult(holds)
-        whole_value, level = quantity.whole(facts, name), operand.read(facts)
+        whole_value, level = quantity.full_value(facts, name), operand.read(facts)
         return ConditionResult(
             holds, levels=(Level(log_place, quantity.counter, whole_value, sign, level, holds),)
         )

@@ -265,7 +265,7 @@ def _check_solution(scenario: Scenario, seed: int, finder: ProblemFinder, begin:
                 "the reference solution loses points with seed {seed}: {rule}: {why}",
                 seed=seed,
                 rule=item.name,
-                why=item.why,
+                why=item.reason,
             )
             finder.add(("solution", 0), finding, say("steps and answers without a deduction"))
     if score.total < SOLUTION_POINTS_MIN:
@@ -273,7 +273,11 @@ def _check_solution(scenario: Scenario, seed: int, finder: ProblemFinder, begin:
             "; ",
             (
                 say(
-                    "{rule} {points:g} of {max:g} ({why})", rule=i.name, points=i.points, max=i.max, why=i.why
+                    "{rule} {points:g} of {max:g} ({why})",
+                    rule=i.name,
+                    points=i.points,
+                    max=i.max,
+                    why=i.reason,
                 )
                 for i in score.items
                 if i.points < i.max

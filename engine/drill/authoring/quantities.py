@@ -24,7 +24,7 @@ Changes = Literal["by events", "by the clock", "by itself"]
 class Quantity(Struct, frozen=True):
     """Number that a condition may compare. *of* is the kind of its argument in parentheses."""
 
-    of: Kind | None
+    object_kind: Kind | None
     """Kind of object that is measured; None for the whole world."""
     help: str
     read: Callable[[Facts, str], float]
@@ -35,7 +35,7 @@ class Quantity(Struct, frozen=True):
     """
     counter: str = ""
     """Counter of the flow that it reads; empty: none."""
-    whole: Callable[[Facts, str], float] = lambda facts, name: 0.0
+    full_value: Callable[[Facts, str], float] = lambda facts, name: 0.0
     """Function for the value that counts as 100%; 0: not a percentage."""
 
 

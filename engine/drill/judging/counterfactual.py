@@ -185,7 +185,10 @@ def _advance(counterfactual: Drill, drill: Drill, tick: Tick) -> Iterator[None]:
             counterfactual, min(tick, counterfactual.tick + 10 * TICKS_PER_S) if waiting else tick
         )
         for question in counterfactual.open_questions() if not counterfactual.finished else ():
-            answer, right = drill.answers[question.name], counterfactual.answers[question.name].right
+            answer, right = (
+                drill.answers[question.name],
+                counterfactual.answers[question.name].correct_choices,
+            )
             if answer.choice is not None:
                 choice = right[0] if answer.correct and right else answer.choice
                 counterfactual.do(f"answer {question.name} {choice}")

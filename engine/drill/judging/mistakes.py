@@ -143,7 +143,7 @@ def _mistake(
     if isinstance(rule, LostRule):
         index = _find_causing_action(drill, loss_tick)
     retry_tick = counterfactual.find_retry_tick(loss_tick, None, drill.journal)
-    mistake = Mistake(loss_tick, item.name, loss.why, loss.cause, loss.points, loss.better, retry_tick)
+    mistake = Mistake(loss_tick, item.name, loss.reason, loss.cause, loss.points, loss.better, retry_tick)
     if index is not None:
         action = drill.journal[index]
         with_cause = replace(mistake, cause=loss.cause or describe_input(action), cause_tick=action.tick)

@@ -232,7 +232,11 @@ def _inquiry_json(drill: DrillState, inquiry: Inquiry) -> dict[str, object]:
     if answer.sure_percent is not None:
         row["sure_percent"] = answer.sure_percent
     if drill.finished:
-        row |= {"right": list(answer.right), "correct": answer.correct, "why": answer.why or inquiry.why}
+        row |= {
+            "right": list(answer.correct_choices),
+            "correct": answer.correct,
+            "why": answer.explanation or inquiry.why,
+        }
     return row
 
 

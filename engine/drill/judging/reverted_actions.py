@@ -36,7 +36,7 @@ OPPOSITES: Final = (
 class PointlessAction(Struct, frozen=True):
     """Pointless action with its time."""
 
-    what: str
+    action: str
     """Action that a later one reverted."""
     tick: Tick
 

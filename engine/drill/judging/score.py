@@ -130,7 +130,7 @@ def _zero_until_finished(run: ScoredRun, item: RubricItem, reached: int) -> Rubr
     missing = say("Not counted: only {n} of {of} goals met.", n=reached, of=goals)
     if reached == goals:
         missing = say("Not counted: the drill ended before its faults occurred.")
-    reasons = join_messages(" ", (item.why, missing))
+    reasons = join_messages(" ", (item.reason, missing))
     return RubricItem(item.name, 0.0, item.max, reasons, item.at_s, item.better, item.losses)
 
 
@@ -138,8 +138,8 @@ class RuleResult(Struct, frozen=True):
     """Result of a rule: points, reason, the times that it refers to, and the losses behind the missing points."""
 
     points: float
-    why: str
-    at: Sequence[Tick] = ()
+    reason: str
+    loss_ticks: Sequence[Tick] = ()
     """Times at which points were lost."""
     losses: Sequence[Loss] = ()
     counted: bool = True
@@ -158,14 +158,14 @@ def _redistribute_uncounted(items: list[RubricItem]) -> list[RubricItem]:
 def _build_item(run: ScoredRun, rule: AnyRule) -> RubricItem:
     result = RULES[rule.kind](run, rule)
     if not result.counted:
-        return RubricItem(rule.name, 0.0, rule.points, result.why, counted=False)
+        return RubricItem(rule.name, 0.0, rule.points, result.reason, counted=False)
     points = _round_points(rule, result.points)
-    moments = tuple(tick / TICKS_PER_S for tick in result.at)
+    moments = tuple(tick / TICKS_PER_S for tick in result.loss_ticks)
     if points >= rule.points:
-        return RubricItem(rule.name, points, rule.points, result.why, moments)
+        return RubricItem(rule.name, points, rule.points, result.reason, moments)
     missing = round(rule.points - points, 1)
-    losses = tuple(result.losses) or (Loss(missing, None, result.why, rule.better),)
-    return RubricItem(rule.name, points, rule.points, result.why, moments, rule.better, losses)
+    losses = tuple(result.losses) or (Loss(missing, None, result.reason, rule.better),)
+    return RubricItem(rule.name, points, rule.points, result.reason, moments, rule.better, losses)
 
 
 def _score_goals(run: ScoredRun, rule: GoalsRule) -> RuleResult:
@@ -320,12 +320,12 @@ def _score_prediction(run: ScoredRun, rule: PredictionRule) -> RuleResult:
 
 def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) -> RuleResult:
     """Score correct answers by weight. While the drill runs, the result reveals nothing."""
-    if not run.over and not run.answers_at_once:
+    if not run.has_ended and not run.answers_at_once:
         return RuleResult(0.0, ANSWER_SHOWN_LATER)
     counted_answers = [
         inquiry
         for inquiry in inquiries
-        if not run.over or is_counted(inquiry, run.answers[inquiry.name], run.given_up)
+        if not run.has_ended or is_counted(inquiry, run.answers[inquiry.name], run.was_abandoned)
     ]
     if not counted_answers:
         return RuleResult(0.0, NO_OCCASION, counted=False)
@@ -333,7 +333,7 @@ def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) 
     points, verdicts, answer_ticks, losses = 0.0, [], [], []
     for inquiry in counted_answers:
         answer = run.answers[inquiry.name]
-        if not run.over and (answer.asked_tick is None or answer.open):
+        if not run.has_ended and (answer.asked_tick is None or answer.open):
             continue
         share = rule.points * inquiry.weight / weights
         verdict = format_verdict(inquiry, answer)
@@ -373,7 +373,12 @@ def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
     message = join_messages(
         " ",
         (
-            say("-{points:g}: {loss} Better: {better}", points=loss.points, loss=loss.why, better=loss.better)
+            say(
+                "-{points:g}: {loss} Better: {better}",
+                points=loss.points,
+                loss=loss.reason,
+                better=loss.better,
+            )
             for loss in losses
         ),
     )
@@ -428,7 +433,7 @@ def _score_status(run: ScoredRun, rule: StatusRule) -> RuleResult:
     ]  # fmt: skip
     if not status_questions:
         return RuleResult(0.0, say("No role asked for the state."), counted=False)
-    if not run.over and not run.answers_at_once:
+    if not run.has_ended and not run.answers_at_once:
         return RuleResult(0.0, ANSWER_SHOWN_LATER)
     losses = []
     team, points_each = run.scenario.team, rule.points / len(status_questions)
@@ -510,7 +515,7 @@ def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[Rubr
     deduction = round(
         min(reverted_actions.PRICE * len(pointless), reverted_actions.PRICE_MAX, besides_goals), 1
     )
-    message = say("Unnecessary: {deeds}.", deeds=join_messages("; ", (action.what for action in pointless)))
+    message = say("Unnecessary: {deeds}.", deeds=join_messages("; ", (action.action for action in pointless)))
     better = say(
         "use T-SQL, the monitor and the error logs to investigate. You do not need to break anything."
     )
@@ -518,7 +523,7 @@ def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[Rubr
         Loss(
             round(deduction / len(pointless), 1),
             action.tick,
-            say("{deed} was not necessary.", deed=action.what),
+            say("{deed} was not necessary.", deed=action.action),
             better,
         )
         for action in pointless

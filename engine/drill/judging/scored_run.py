@@ -27,11 +27,11 @@ class ScoredRun(Struct, frozen=True):
     """Function that returns whether a condition of the scenario is met now."""
     hints: Sequence[OpenedHint]
     answers: Mapping[str, InquiryAnswer]
-    over: bool
+    has_ended: bool
     """True if the drill has ended, so that the score may reveal everything."""
     left_early: bool
     """True if the drill ended before the end of its story."""
-    given_up: bool
+    was_abandoned: bool
     """True if the trainee ended the drill. Open questions then count as missing."""
     answers_at_once: bool
     rewinds: Sequence[tuple[Tick, Tick]]
@@ -50,7 +50,7 @@ class Loss(Struct, frozen=True):
     points: float
     tick: Tick | None
     """Time of the loss; None if it has no single time."""
-    why: str
+    reason: str
     better: str
     cause: str = ""
     """Cause that is known without a search: the refused command; else empty."""
@@ -65,7 +65,7 @@ class Loss(Struct, frozen=True):
         return {
             "points": self.points,
             "at_s": at_s,
-            "why": self.why,
+            "why": self.reason,
             "better": self.better,
             "cause": self.cause,
         }
@@ -80,7 +80,7 @@ class RubricItem(Struct, frozen=True):
     name: str
     points: float
     max: float
-    why: str
+    reason: str
     at_s: tuple[float, ...] = ()
     better: str = ""
     losses: tuple[Loss, ...] = ()
@@ -94,7 +94,7 @@ class RubricItem(Struct, frozen=True):
             "name": self.name,
             "points": self.points,
             "max": self.max,
-            "why": self.why,
+            "why": self.reason,
             "at_s": list(self.at_s),
             "better": self.better,
             "losses": [loss.as_json() for loss in self.losses],

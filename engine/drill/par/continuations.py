@@ -66,7 +66,7 @@ class Rollout(Struct, frozen=True):
     """True if every goal is reached."""
     actions: tuple[Input, ...]
     """All actions of the run, including those of the continuation."""
-    done: int
+    action_count: int
     """Number of actions that precede the continuation."""
 
 
@@ -80,22 +80,22 @@ class Continuation(Struct, frozen=True):
     does: Do
     name: Hashable
     """Key that is equal for continuations with the same actions."""
-    when: str | None = None
+    condition: str | None = None
     """Condition at which it starts; None: no condition."""
     delay: Tick = 0
     """Delay after that condition."""
-    at: Tick = 0
+    earliest_tick: Tick = 0
     """Earliest tick."""
-    first: str = ""
+    first_line: str = ""
     """First action, if it can be skipped as a no-op; else empty."""
-    rest: Callable[[Tick], Continuation] | None = None
+    without_first: Callable[[Tick], Continuation] | None = None
     """Function that returns the continuation without the first action, from a tick on."""
 
 
 class PrunedRollout(Struct, frozen=True):
     """Continuation that was not played to its end."""
 
-    most: float
+    upper_bound: float
     """Upper bound of its score, in points."""
     missed: bool
     """True if it misses a goal."""
@@ -108,28 +108,30 @@ class BaselineRun:
     Each continuation is played only once, even if it is requested at several times.
     """
 
-    begun: InitVar[SearchDrill]
+    start_drill: InitVar[SearchDrill]
     _head: SearchDrill = field(init=False)
-    _kept: dict[Tick, SearchDrill] = field(default_factory=dict)
+    _snapshots: dict[Tick, SearchDrill] = field(default_factory=dict)
     """Tick -> stored state of the run."""
-    _held: dict[str, list[Tick]] = field(init=False)
+    _condition_ticks: dict[str, list[Tick]] = field(init=False)
     """Condition of a solution step -> ticks of whole seconds at which it was met."""
-    _found: dict[tuple[Tick, Hashable], Rollout | PrunedRollout] = field(default_factory=dict)
+    _rollouts: dict[tuple[Tick, Hashable], Rollout | PrunedRollout] = field(default_factory=dict)
     """(tick, continuation) -> rollout."""
-    _vain: dict[tuple[Tick, str], bool] = field(default_factory=dict)
+    _noops: dict[tuple[Tick, str], bool] = field(default_factory=dict)
     """(tick, line) -> True if the line is a no-op."""
 
-    def __post_init__(self, begun: SearchDrill) -> None:
-        self._head = begun.fork()
-        self._kept[begun.tick] = begun
-        self._held = {step.when: [] for step in begun.scenario.solution if step.when is not None}
+    def __post_init__(self, start_drill: SearchDrill) -> None:
+        self._head = start_drill.fork()
+        self._snapshots[start_drill.tick] = start_drill
+        self._condition_ticks = {
+            step.when: [] for step in start_drill.scenario.solution if step.when is not None
+        }
 
     def fork_at(self, tick: Tick) -> Slices[SearchDrill]:
         """Fork the run at *tick*. The caller may change the fork."""
         while self._head.tick + TICKS_PER_S <= tick and not self._head.finished:
             yield from self._advance_second()
-        before = max(kept_tick for kept_tick in self._kept if kept_tick <= tick)
-        run = self._kept[before].fork()
+        before = max(kept_tick for kept_tick in self._snapshots if kept_tick <= tick)
+        run = self._snapshots[before].fork()
         for _ in advance_in_slices(run, tick):
             yield 0.0
         return run
@@ -145,22 +147,22 @@ class BaselineRun:
         if begins is None:
             begins, name = default_end(moment, moment.tick), IDLE
         cache_key = begins, (name, patient)
-        known_rollout = self._found.get(cache_key)
+        known_rollout = self._rollouts.get(cache_key)
         if isinstance(known_rollout, Rollout):
-            return replace(known_rollout, done=len(moment.journal))
-        if known_rollout is not None and known_rollout.most < score_floor:
+            return replace(known_rollout, action_count=len(moment.journal))
+        if known_rollout is not None and known_rollout.upper_bound < score_floor:
             return known_rollout
         run = yield from self.fork_at(begins)
         if (remaining_continuation := self._drop_noop(run, play)) is not None and not patient:
             rollout = yield from self.evaluate(run, remaining_continuation, score_floor)
-            look, input_count = parse_line(play.first, run.tick), len(moment.journal)
+            look, input_count = parse_line(play.first_line, run.tick), len(moment.journal)
             if isinstance(rollout, Rollout) and is_inspection(
                 look
             ):  # it explains the next action to a person
                 rollout = replace(
                     rollout, actions=(*rollout.actions[:input_count], look, *rollout.actions[input_count:])
                 )
-            self._found[cache_key] = rollout
+            self._rollouts[cache_key] = rollout
             return rollout
         if name is not IDLE:
             checked = run.tick
@@ -170,7 +172,7 @@ class BaselineRun:
                     checked = run.tick
                     if run.compute_upper_bound(score_floor) < score_floor:
                         break
-        self._found[cache_key] = rollout = yield from finish_rollout(run, len(moment.journal), score_floor)
+        self._rollouts[cache_key] = rollout = yield from finish_rollout(run, len(moment.journal), score_floor)
         return rollout
 
     def find_complete_rollout(self, tick: Tick, play: Continuation) -> Slices[Rollout | None]:
@@ -180,7 +182,7 @@ class BaselineRun:
         if begins is None:
             begins, play = default_end(moment, moment.tick), build_idle_continuation()
         cache_key = begins, (play.name, False)
-        known_rollout = self._found.get(cache_key)
+        known_rollout = self._rollouts.get(cache_key)
         if isinstance(known_rollout, Rollout) or (known_rollout is not None and known_rollout.missed):
             return known_rollout if isinstance(known_rollout, Rollout) and known_rollout.reached else None
         run = yield from self.fork_at(begins)
@@ -188,32 +190,32 @@ class BaselineRun:
             return (yield from self.find_complete_rollout(begins, remaining_continuation))
         for _ in run_continuation(run, play.does):
             if _has_missed_goal(run):
-                self._found[cache_key] = PrunedRollout(run.compute_upper_bound(), missed=True)
+                self._rollouts[cache_key] = PrunedRollout(run.compute_upper_bound(), missed=True)
                 return None
             yield 0.0
         rollout = yield from finish_rollout(run, len(moment.journal), -1.0)
-        self._found[cache_key] = rollout
+        self._rollouts[cache_key] = rollout
         return rollout if isinstance(rollout, Rollout) and rollout.reached else None
 
     def _drop_noop(self, run: SearchDrill, play: Continuation) -> Continuation | None:
         """Return the rest of *play* if its first action would be a no-op; otherwise None."""
-        if play.rest is None or run.finished:
+        if play.without_first is None or run.finished:
             return None
-        place = run.tick, play.first
-        if place not in self._vain:
-            self._vain[place] = would_be_noop(run, play.first)
-        return play.rest(run.tick) if self._vain[place] else None
+        place = run.tick, play.first_line
+        if place not in self._noops:
+            self._noops[place] = would_be_noop(run, play.first_line)
+        return play.without_first(run.tick) if self._noops[place] else None
 
     def _find_start(self, moment: SearchDrill, play: Continuation) -> Slices[Tick | None]:
         """Return the tick at which *play* branches off from the run; None if it never does."""
         tick: Tick | None = moment.tick
-        if play.when is not None and not moment.holds(play.when):
-            tick = yield from self._find_holding_tick(play.when, moment.tick)
-        return None if tick is None else max(tick + play.delay, play.at)
+        if play.condition is not None and not moment.holds(play.condition):
+            tick = yield from self._find_holding_tick(play.condition, moment.tick)
+        return None if tick is None else max(tick + play.delay, play.earliest_tick)
 
     def _find_holding_tick(self, condition: str, tick: Tick) -> Slices[Tick | None]:
         """Return the first whole second after *tick* at which *condition* is met; None if there is none."""
-        holding_ticks = self._held[condition]
+        holding_ticks = self._condition_ticks[condition]
         while (position := bisect(holding_ticks, tick)) == len(holding_ticks):
             if self._head.finished or self._head.tick >= default_end(self._head, self._head.tick):
                 return None
@@ -225,11 +227,11 @@ class BaselineRun:
         head = self._head
         for _ in advance_in_slices(head, (head.tick // TICKS_PER_S + 1) * TICKS_PER_S):
             yield 0.0
-        for condition, holding_ticks in self._held.items():
+        for condition, holding_ticks in self._condition_ticks.items():
             if head.holds(condition):
                 holding_ticks.append(head.tick)
         if head.finished or head.tick % ticks(KEPT_S) == 0:
-            self._kept[head.tick] = head.fork()
+            self._snapshots[head.tick] = head.fork()
 
 
 def find_best_rollout(
@@ -271,7 +273,7 @@ def find_last_chances(
             if rollout is None:
                 upper_tick = tick
             else:
-                low = max([tick, *(item.tick for item in rollout.actions[rollout.done :][:1])])
+                low = max([tick, *(item.tick for item in rollout.actions[rollout.action_count :][:1])])
                 yield low, rollout
             tick = (low + upper_tick) // 2
         waiting.rotate(-1)
@@ -401,9 +403,9 @@ def build_plan_continuation(plan: Sequence[Input], start_tick: Tick | None = Non
     return Continuation(
         does,
         name,
-        at=begins if start_tick is None else start_tick,
-        first=plan[0].line_without_time,
-        rest=build_remaining,
+        earliest_tick=begins if start_tick is None else start_tick,
+        first_line=plan[0].line_without_time,
+        without_first=build_remaining,
     )
 
 
@@ -496,23 +498,33 @@ def _list_step_continuations(
         step.when,
     )
     delay, start_tick = (item.tick, 0) if relative else (0, item.tick)
-    yield list_more(delay=delay, at=start_tick, first=item.line_without_time, rest=build_remaining)
+    yield list_more(
+        delay=delay,
+        earliest_tick=start_tick,
+        first_line=item.line_without_time,
+        without_first=build_remaining,
+    )
     if include_undelayed and relative:
-        yield list_more(first=item.line_without_time, rest=build_remaining)
+        yield list_more(first_line=item.line_without_time, without_first=build_remaining)
 
 
 def _build_identity_key(play: Continuation) -> tuple[Hashable, ...]:
     """Return a key that is equal for continuations with the same effect from any time."""
-    return play.name, play.when, play.delay, play.at
+    return play.name, play.condition, play.delay, play.earliest_tick
 
 
 def _follow_continuation(run: Run, play: Continuation) -> Iterator[None]:
     """Apply *play* to the current state of *run*."""
     drill = run.drill
     end = default_end(drill, drill.tick)
-    while play.when is not None and not drill.finished and drill.tick < end and not drill.holds(play.when):
+    while (
+        play.condition is not None
+        and not drill.finished
+        and drill.tick < end
+        and not drill.holds(play.condition)
+    ):
         yield from advance_in_slices(run, (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S)
-    yield from advance_in_slices(run, max(drill.tick + play.delay, play.at))
+    yield from advance_in_slices(run, max(drill.tick + play.delay, play.earliest_tick))
     yield from play.does(run)
 
 

@@ -110,7 +110,7 @@ def blame_command(
     rollout = yield from _find_best(run, [lesson.plan])
     if not before or rollout.score < lesson.before - SLACK:
         return lesson
-    plan = (*before[:-1], *rollout.actions[rollout.done :])
+    plan = (*before[:-1], *rollout.actions[rollout.action_count :])
     label = _label(cause.before - lesson.after)
     last_index = len(before) - 1
     return replace(cause, until=lesson.until, after=lesson.after, label=label, plan=plan, done=last_index)

@@ -293,7 +293,7 @@ def _find_best_rollout(
     )
     if earlier_rollout is not None:
         known_continuations = chain(
-            [continuations.build_plan_continuation(earlier_rollout.actions[earlier_rollout.done :])],
+            [continuations.build_plan_continuation(earlier_rollout.actions[earlier_rollout.action_count :])],
             known_continuations,
         )
     sufficient_score = earlier_rollout.score if quick and earlier_rollout is not None else math.inf
@@ -383,7 +383,7 @@ def _propagate_forward(moments: Sequence[RunMoment], rollouts: list[Rollout], in
         way = rollouts[later_index - 1]
         if rollouts[later_index].score >= way.score:
             break
-        candidates = [continuations.build_plan_continuation(way.actions[way.done :])]
+        candidates = [continuations.build_plan_continuation(way.actions[way.action_count :])]
         rollouts[later_index] = yield from _improve_rollout(
             moments[later_index], rollouts[later_index], candidates
         )
@@ -396,7 +396,7 @@ def _propagate_backward(moments: Sequence[RunMoment], rollouts: Sequence[Rollout
         moment, next_rollout = moments[place], better_rollouts[place + 1]
         if moment.line == WAITING and better_rollouts[place].score < next_rollout.score:
             # waiting as the run did is also a continuation
-            better_rollouts[place] = replace(next_rollout, done=len(moment.run.journal))
+            better_rollouts[place] = replace(next_rollout, action_count=len(moment.run.journal))
         elif better_rollouts[place].score < next_rollout.score:
             better_rollouts[place] = yield from _bridge_rollout(moment, better_rollouts[place], next_rollout)
     return better_rollouts
@@ -406,7 +406,7 @@ def _bridge_rollout(
     moment: RunMoment, rollout: Rollout, target_rollout: Rollout, patient: bool = False
 ) -> Slices[Rollout]:
     """Return *rollout*, or a better one that follows *target_rollout* immediately or after one available action."""
-    run, remaining_plan = moment.run, target_rollout.actions[target_rollout.done :]
+    run, remaining_plan = moment.run, target_rollout.actions[target_rollout.action_count :]
     on_offer = list_candidates(run, list_scenario_lines(run.scenario))
     lines = dict.fromkeys(
         [*continuations.list_own_fault_reversals(run), *continuations.list_recoveries(run.world), *on_offer]
@@ -440,7 +440,9 @@ def _apply_waiting(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) ->
     new_rollouts = list(rollouts)
     for place in range(len(new_rollouts) - 2, -1, -1):
         if moments[place].line == WAITING and new_rollouts[place].score < new_rollouts[place + 1].score:
-            new_rollouts[place] = replace(new_rollouts[place + 1], done=len(moments[place].run.journal))
+            new_rollouts[place] = replace(
+                new_rollouts[place + 1], action_count=len(moments[place].run.journal)
+            )
     return new_rollouts
 
 
@@ -455,7 +457,10 @@ def _search_from_moment(
     rollout = yield from _improve_rollout(
         moment, rollout, continuations.list_suffixes(run, plans, include_undelayed=False), patient=True
     )
-    search, remaining_plan = ParSearch(run.scenario, run.seed, start=run), rollout.actions[rollout.done :]
+    search, remaining_plan = (
+        ParSearch(run.scenario, run.seed, start=run),
+        rollout.actions[rollout.action_count :],
+    )
     for _ in takewhile(
         lambda _: search.nodes < node_limit,
         search.steps([remaining_plan, (*continuations.list_repair_inputs(run), *remaining_plan)]),
@@ -531,7 +536,7 @@ def _find_last_chance(
     the best from there and from soon after it.
     """
     baseline, low = moment.baseline_run, moment.run.tick
-    own_continuation = continuations.build_plan_continuation(rollout.actions[rollout.done :])
+    own_continuation = continuations.build_plan_continuation(rollout.actions[rollout.action_count :])
     for step in continuations.find_last_chances(
         baseline,
         low,
@@ -554,8 +559,8 @@ def _find_last_chance(
 
 def _build_last_chance(moment: RunMoment, later_run: SearchDrill, rollout: Rollout) -> Slices[LastChance]:
     """Build the last chance: *rollout* reaches every goal from *moment*, but not after *later_run*."""
-    missed = yield from _find_missed_goals(later_run.fork(), rollout.actions[rollout.done :])
-    return LastChance(moment.run.tick, rollout.actions, rollout.done, moment.line, missed)
+    missed = yield from _find_missed_goals(later_run.fork(), rollout.actions[rollout.action_count :])
+    return LastChance(moment.run.tick, rollout.actions, rollout.action_count, moment.line, missed)
 
 
 def _find_missed_goals(
@@ -581,5 +586,5 @@ def _split_wait(move: RunSegment, boundary_rollouts: tuple[TimedRollout, TimedRo
         if move.tick < tick < move.until:
             value = min(move.before, max(move.after, way.score))
             parts.append(replace(move, until=tick, after=value, label=_label(move.before - value, 0.0)))
-            move = replace(move, tick=tick, before=value, plan=way.actions, done=way.done)
+            move = replace(move, tick=tick, before=value, plan=way.actions, done=way.action_count)
     return [*parts, replace(move, label=_label(move.regret, 0.0))]

@@ -63,7 +63,7 @@ class ParSearch(Struct):
     """Length -> open plans, ordered by points, goals and novelty."""
     _facts: set[str] = field(default_factory=set)
     """Facts that some plan has produced."""
-    _known: set[bytes] = field(default_factory=set)
+    _known_hashes: set[bytes] = field(default_factory=set)
     """Hashes of states that were already evaluated."""
     _trials: Trials | None = None
 
@@ -83,7 +83,7 @@ class ParSearch(Struct):
         if narrower_search is None and self.start is None:
             start_plans.append(trials.play_reference(self._rules()))
             self.nodes += 1
-            self.reference = start_plans[0] if trials.begun.scenario.solution else None
+            self.reference = start_plans[0] if trials.start_drill.scenario.solution else None
         if narrower_search is None:
             start_inputs.insert(0, ())
         if self.actions_max is None:
@@ -95,14 +95,14 @@ class ParSearch(Struct):
             self._add_plan(plan)
         for actions in start_inputs:
             yield
-            self._add_plan(trials.play(trials.begun.fork(), actions, self._rules()))
+            self._add_plan(trials.play(trials.start_drill.fork(), actions, self._rules()))
             self.nodes += 1
         self.begun_with_all = True
         yield
         spread = self.spread or self._try_in_process
         while plans := self._pop_round():
             decisions = [Decision(plan.actions, tick) for plan in plans for tick in plan.points]
-            for decision_trials in spread(decisions, self._rules(), self._known):
+            for decision_trials in spread(decisions, self._rules(), self._known_hashes):
                 for trial in decision_trials:
                     if trial is None or self._accept_trial(trial):
                         yield
@@ -152,9 +152,9 @@ class ParSearch(Struct):
 
     def _accept_trial(self, trial: Trial) -> bool:
         """Store a trial whose state is new. Return whether a plan was played."""
-        if trial.state in self._known:
+        if trial.state in self._known_hashes:
             return False
-        self._known.add(trial.state)
+        self._known_hashes.add(trial.state)
         if trial.plan is None:
             return False
         self.nodes += 1
@@ -170,7 +170,7 @@ class ParSearch(Struct):
         is_new = not facts <= self._facts
         self._facts |= facts
         entries = self._open.setdefault(len(plan.actions), [])
-        heapq.heappush(entries, ((-plan.score, -plan.held, not is_new), plan.key, len(self.plans), plan))
+        heapq.heappush(entries, ((-plan.score, -plan.met_parts, not is_new), plan.key, len(self.plans), plan))
 
 
 def _length(plan: SearchPlan) -> tuple[object, ...]:
@@ -204,17 +204,17 @@ class Blunders(Struct):
     trials: Trials
     plan: SearchPlan
     rules: Rules
-    known: Sequence[SearchPlan]
+    known_plans: Sequence[SearchPlan]
     """Plans whose remaining parts serve as continuations, in addition to those of the scenario."""
     tried: int = 0
-    found: int = 0
+    blunder_count: int = 0
     """Number of blunders."""
 
     @property
     def certificate_fields(self) -> BlunderFields:
         """Return the share of blunders as fields of a certificate. The share is None if no action was tried."""
         return {
-            "blunder_share": self.found / self.tried if self.tried else None,
+            "blunder_share": self.blunder_count / self.tried if self.tried else None,
             "acts_tried": self.tried,
             "choices": len([act for act in self.plan.actions if is_choice(act)]),
         }
@@ -233,13 +233,13 @@ class Blunders(Struct):
             drill = run.fork()
             try_input(drill, item)
             self.tried += 1
-            self.found += yield from self._check_blunder(drill, remaining_inputs, number / len(order))
+            self.blunder_count += yield from self._check_blunder(drill, remaining_inputs, number / len(order))
             yield number / len(order)
 
     def _list_choices(self) -> Iterator[tuple[SearchDrill, Input, Sequence[Input]]]:
         """Yield every possible choice at a decision: the run at that time, the action, and the remaining plan."""
         answers: set[str] = set()
-        run = self.trials.begun.fork()
+        run = self.trials.start_drill.fork()
         for number, act in enumerate(self.plan.actions):
             run.advance_to(act.tick)
             search_drill = run.fork()
@@ -264,7 +264,7 @@ class Blunders(Struct):
             return False
         if drill.journal[-1].verb == "answer":
             return True  # an answer cannot be changed later
-        plans = [plan.actions for plan in (self.plan, *self.known)]
+        plans = [plan.actions for plan in (self.plan, *self.known_plans)]
         rollout_search = continuations.find_best_rollout(
             continuations.BaselineRun(drill),
             drill,

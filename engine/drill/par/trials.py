@@ -59,7 +59,7 @@ class SearchPlan(Struct, frozen=True):
     """Ticks of the decision points in the run of this plan."""
     sprung: frozenset[str] = frozenset()
     """Traps that it falls into: forbidden states and priced actions, by their names in Drill.first_held."""
-    held: int = 0
+    met_parts: int = 0
     """Number of goal parts that are met at its end."""
     happened: tuple[int, ...] = ()
     """Number of story events before each of its actions."""
@@ -120,7 +120,7 @@ class DecisionState(Struct, frozen=True):
 
     asked: tuple[Decision, Rules]
     run: SearchDrill
-    left: int
+    remaining_count: int
     """Number of the plan's remaining actions."""
     neighbors: tuple[tuple[Input | None, Sequence[Input]], ...]
     """(action now, actions that remain after it) of each neighbor."""
@@ -134,7 +134,7 @@ class Trials:
     seed: int
     start: SearchDrill | None = None
     """State at which plans start; None: the start of the drill."""
-    begun: SearchDrill = field(init=False)
+    start_drill: SearchDrill = field(init=False)
     """Drill at the start of plans; trials fork it."""
     _applied_count: int = field(init=False)
     """Number of the run's actions before the start. They belong to no plan."""
@@ -148,13 +148,13 @@ class Trials:
     """Latest decision, whose neighbors may be tried in several parts."""
 
     def __post_init__(self) -> None:
-        self.begun = SearchDrill(self.scenario, self.seed) if self.start is None else self.start.fork()
-        self._applied_count = len(self.begun.journal)
+        self.start_drill = SearchDrill(self.scenario, self.seed) if self.start is None else self.start.fork()
+        self._applied_count = len(self.start_drill.journal)
         causes = (
             HiddenCauses(self.scenario, self.seed) if self.scenario.variants and self.start is None else None
         )
         self._causes = causes if causes is not None and causes.has_alternatives else None
-        self._known_lines = list_scenario_lines(self.begun.scenario, looking=self._causes is not None)
+        self._known_lines = list_scenario_lines(self.start_drill.scenario, looking=self._causes is not None)
 
     def try_neighbors(
         self,
@@ -182,7 +182,7 @@ class Trials:
             if state.digest() in known_states:
                 yield None
                 continue
-            inserts_last = inserted is not None and len(later_inputs) == crossing.left
+            inserts_last = inserted is not None and len(later_inputs) == crossing.remaining_count
             has_no_effect = inserts_last and self._causes is None and is_noop(run, drill)
             plan = None if has_no_effect else self.play(drill, later_inputs, rules)
             has_better_plan = plan is not None and plan.score < TOTAL_MAX
@@ -206,13 +206,13 @@ class Trials:
     def _play_idle(self) -> SearchDrill:
         """Return the end of the drill without actions."""
         if self._idle is None:
-            self._idle = self.begun.fork()
+            self._idle = self.start_drill.fork()
             self._idle.advance_to(default_end(self._idle))
         return self._idle
 
     def _play_to_decision(self, decision: Decision) -> tuple[SearchDrill, list[Input]]:
         """Return the run of a plan at a decision point, and its remaining actions."""
-        run, remaining_inputs = self.begun.fork(), list(decision.actions)
+        run, remaining_inputs = self.start_drill.fork(), list(decision.actions)
         if self._last_decision is not None and self._last_decision[0].actions == decision.actions:
             before, known_run, inputs = self._last_decision
             if before.tick <= decision.tick:
@@ -260,11 +260,11 @@ class Trials:
 
     def play_reference(self, rules: Rules) -> SearchPlan:
         """Return the reference solution as a plan, or a plan without actions if it is missing or impossible."""
-        drill = self.begun.fork()
+        drill = self.start_drill.fork()
         try:
             play_solution(drill)
         except InputError:
-            return self.play(self.begun.fork(), (), rules)
+            return self.play(self.start_drill.fork(), (), rules)
         return self.finish_plan(drill, rules)
 
     def finish_plan(self, drill: SearchDrill, rules: Rules) -> SearchPlan:
@@ -373,7 +373,7 @@ Drill = tuple[str, str, int]
 def warm_up(drill: Drill) -> None:
     """Load everything that a job of the drill needs."""
     trials = _trials(drill)
-    trials.play(trials.begun.fork(), (), Rules())
+    trials.play(trials.start_drill.fork(), (), Rules())
 
 
 def trials_at(

@@ -164,7 +164,7 @@ class ConditionPoller(DrillState):
             held_texts = {text: self.holds(text) for text in texts}
             watch = self._watch = PollState(quiet, moving, held_texts, self._collect_answers(), tick)
             results = {text: results.get(text) or ask(facts) for text, ask in moving.items()}
-        self._next_look = min([watch.tick, *[answer.until for answer in results.values()]])
+        self._next_look = min([watch.tick, *[answer.valid_until_tick for answer in results.values()]])
         self._levels = tuple([level for answer in results.values() for level in answer.levels])
         self.world.flow.watch_levels(self._levels)
         self._looking = self._changed = False

@@ -346,7 +346,7 @@ class Drill(ConditionPoller):
         )
         text = say("answered: {choice}", choice=inquiry.texts[choice - 1])
         data = AnswerData(question=name, choice=choice)
-        if answer.right and self.terms.answers_at_once:
+        if answer.correct_choices and self.terms.answers_at_once:
             text, data = questions.format_verdict(inquiry, answer), replace(data, right=answer.correct)
         return replace(event, text=text, data=data)
 
@@ -356,9 +356,9 @@ class Drill(ConditionPoller):
         self.rewinds.append((ticks(float(item.args[0])), tick))
         hints = {hint.goal: hint for hint in self.scenario.hints}
         for fact in rewind.parse_learned_facts(" ".join(item.args[1:]), self.scenario):
-            if fact.what == "hint":
+            if fact.kind == "hint":
                 self.events.append(self._open_hint(tick, hints[fact.name], fact.number))
-            elif fact.what == "missed":
+            elif fact.kind == "missed":
                 self.answers[fact.name] = questions.record_missed(self.answers[fact.name], tick)
             else:
                 self.answers[fact.name] = questions.record_answer(self.answers[fact.name], fact.number, tick)
@@ -522,7 +522,7 @@ class Drill(ConditionPoller):
     def _emit_score(self) -> None:
         for item in self.score().items:
             text = say("{rule}: {points:g} of {max:g}. {why}",
-                       rule=item.name, points=item.points, max=item.max, why=item.why)  # fmt: skip
+                       rule=item.name, points=item.points, max=item.max, why=item.reason)  # fmt: skip
             self._emit_event(ScoreData(name=item.name, points=item.points, max=item.max), text)
 
 

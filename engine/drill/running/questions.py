@@ -34,9 +34,9 @@ class InquiryAnswer(Struct, frozen=True):
     missed_tick: Tick | None = None
     """Tick at which the time for an answer ran out."""
     judged_tick: Tick | None = None
-    right: tuple[int, ...] = ()
+    correct_choices: tuple[int, ...] = ()
     """Numbers of the correct choices, after they are determined."""
-    why: str = ""
+    explanation: str = ""
     """Explanation of the correct answer, after it is determined."""
     void_tick: Tick | None = None
     """Tick at which the question was due although its premise was not met.
@@ -52,7 +52,7 @@ class InquiryAnswer(Struct, frozen=True):
     @property
     def correct(self) -> bool:
         """Return whether the answer is judged and correct."""
-        return self.choice is not None and self.choice in self.right
+        return self.choice is not None and self.choice in self.correct_choices
 
 
 class OpenQuestion(Struct, frozen=True):
@@ -95,7 +95,7 @@ def is_counted(inquiry: Inquiry, answer: InquiryAnswer, ended_by_trainee: bool) 
         return False
     if answer.asked_tick is None or (is_prediction(inquiry) and answer.judged_tick is None):
         return ended_by_trainee
-    return bool(answer.right) or answer.choice is None
+    return bool(answer.correct_choices) or answer.choice is None
 
 
 def is_settled(inquiry: Inquiry, answer: InquiryAnswer) -> bool:
@@ -137,7 +137,9 @@ def _maybe_ask(
     if not all(holds(text) for text in (inquiry.when, inquiry.premise) if text is not None):
         return replace(answer, since_tick=None, void_tick=tick if inquiry.when is None else None), None
     right, reason = _find_right_choices(inquiry, holds)
-    inquiry_answer = replace(answer, since_tick=since_tick, asked_tick=tick, right=right, why=reason)
+    inquiry_answer = replace(
+        answer, since_tick=since_tick, asked_tick=tick, correct_choices=right, explanation=reason
+    )
     return (
         inquiry_answer,
         "asked" if inquiry_answer.open else None,
@@ -151,7 +153,10 @@ def _maybe_judge(
         return None
     right = tuple(number for number, choice in enumerate(inquiry.choices, 1) if holds(choice.when))
     return replace(
-        answer, judged_tick=tick, right=right, missed_tick=tick if answer.open else answer.missed_tick
+        answer,
+        judged_tick=tick,
+        correct_choices=right,
+        missed_tick=tick if answer.open else answer.missed_tick,
     )
 
 
@@ -202,9 +207,9 @@ def format_verdict(inquiry: Inquiry, answer: InquiryAnswer) -> LocalizableMessag
     right = say("None of the predicted outcomes occurred.")
     if answer.correct:
         right = say("Correct.")
-    elif answer.right:
-        right = say("Correct answer: {choice}.", choice=_quote_choices(inquiry, answer.right))
-    return join_messages(" ", (inquiry.text, answer_text, right, answer.why))
+    elif answer.correct_choices:
+        right = say("Correct answer: {choice}.", choice=_quote_choices(inquiry, answer.correct_choices))
+    return join_messages(" ", (inquiry.text, answer_text, right, answer.explanation))
 
 
 def _quote_choices(inquiry: Inquiry, numbers: tuple[int, ...]) -> LocalizableMessage:

@@ -23,7 +23,7 @@ from engine.verbs import VERBS
 class LearnedFact(Struct, frozen=True):
     """Fact that a trainee learned: a hint layer, an answer, or a question whose time ran out."""
 
-    what: str
+    kind: str
     """Kind of fact: hint, answer or missed."""
     name: str
     """Name of the hint's goal, or of the question."""
@@ -31,7 +31,7 @@ class LearnedFact(Struct, frozen=True):
     """Layer or choice, from 1."""
 
     def __str__(self) -> str:
-        return f"{self.what}:{self.name}" + (f":{self.number}" if self.number else "")
+        return f"{self.kind}:{self.name}" + (f":{self.number}" if self.number else "")
 
 
 def format_rewind_line(

@@ -32,7 +32,7 @@ class Divergence(Struct, frozen=True):
     agreed: StateHash | None
     """Last state hash that run and replay have in common; None if the first one differs."""
     expected: StateHash | None
-    found: StateHash | None
+    replayed_hash: StateHash | None
     """Hash of the replay; None after its end."""
     lines: tuple[str, ...] = ()
     """Inputs between the last equal hash and the first different one."""
@@ -48,13 +48,13 @@ class Divergence(Struct, frozen=True):
                 "the states match, but {place} is recorded as {said}, and the replay gives {so}",
                 place=place, said=claimed, so=replayed,
             )  # fmt: skip
-        agreed, state_hash = self.agreed, self.expected or self.found
+        agreed, state_hash = self.agreed, self.expected or self.replayed_hash
         text = say("different from the start")
         if agreed:
             text = say("identical until {moment}", moment=_format_moment(agreed.tick))
-        if self.expected is None and self.found is None:
+        if self.expected is None and self.replayed_hash is None:
             text = say("the states match, but the recorded data about them differs")
-        elif self.found is None:
+        elif self.replayed_hash is None:
             text = say("{what}, and the replay ends there", what=text)
         elif self.expected is None:
             text = say("{what}, and the record ends there", what=text)
@@ -111,7 +111,9 @@ def diverging(drill: Drill, report: Report) -> Slices[Divergence | None]:
         return Divergence(drill.hashes[-1], None, None, (), event)
     if difference is None:
         return _compare_end(drill, report) or _compare_report(drill, report)
-    return Divergence(difference.agreed, difference.expected, difference.found, difference.lines, event)
+    return Divergence(
+        difference.agreed, difference.expected, difference.replayed_hash, difference.lines, event
+    )
 
 
 def _replay_journal(

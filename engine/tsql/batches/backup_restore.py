@@ -55,7 +55,7 @@ def _backup(machine: Machine, statement: s.Backup) -> Outcome:
     _check_kind(statement, database)
     path = _one_device(machine, statement.devices)
     init = bool({"INIT", "FORMAT"} & options.keys())
-    if statement.what == "LOG":
+    if statement.backup_type == "LOG":
         return backup.backup_log(
             world,
             server,
@@ -86,7 +86,7 @@ _FOR_LOG, _FOR_DATABASE = ("NORECOVERY", "STANDBY", "NO_TRUNCATE"), ("DIFFERENTI
 def _check_kind(statement: s.Backup, database: str) -> None:
     """Raise 3032 for an option of the other kind of backup, 3024 for a differential backup of master."""
     option_names = [name for name, _ in statement.options]
-    other_options = _FOR_DATABASE if statement.what == "LOG" else _FOR_LOG
+    other_options = _FOR_DATABASE if statement.backup_type == "LOG" else _FOR_LOG
     wrong_options = [name.lower() for name in other_options if name in option_names]
     if wrong_options:
         raise SqlError(3032, ", ".join(wrong_options), also=(3013,), title=statement.title)
@@ -177,7 +177,7 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
     ending = restore.RestoreState(
         recovery, standby, stop_tick, stats=_stats(options), checksum="CHECKSUM" in options
     )
-    if statement.what == "LOG":
+    if statement.restore_type == "LOG":
         return restore.restore_log(world, server, database, path, ending=ending, file=number)
     return restore.restore_database(
         world,
@@ -200,17 +200,17 @@ def _restore_info(machine: Machine, statement: s.RestoreInfo) -> Outcome:
     if not 1 <= number <= len(sets):
         raise SqlError(4038, number, path, also=(3013,), title=statement.title)
     backup_set = sets[number - 1]
-    if statement.what in (
+    if statement.information in (
         "VERIFYONLY",
         "FILELISTONLY",
     ):  # the others read the unencrypted header
         options.need_key(machine.context.server, backup_set.encryption_key, statement.title)
-    if statement.what == "VERIFYONLY":
+    if statement.information == "VERIFYONLY":
         return [Message(3262, 0, 1, 0, fill_message(3262, number)[1])]
-    if statement.what == "HEADERONLY":
+    if statement.information == "HEADERONLY":
         machine.remark("DatabaseCreationDate, BindingID and BeginsLogChain of RESTORE HEADERONLY; NULL here")
         _show(machine, header(machine.context, sets))
-    elif statement.what == "FILELISTONLY":
+    elif statement.information == "FILELISTONLY":
         _show(machine, file_list(machine.context, backup_set))
     else:
         raise UnsimulatedFeatureError(statement.title)

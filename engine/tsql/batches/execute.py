@@ -495,7 +495,7 @@ def _revert(machine: Machine, statement: s.Revert) -> None:
 
 
 def _raise_not_simulated(machine: Machine, statement: s.UnsimulatedStatement) -> None:
-    raise UnsimulatedFeatureError(statement.what)
+    raise UnsimulatedFeatureError(statement.name)
 
 
 SESSIONS_MAX: Final = 32767

@@ -251,7 +251,7 @@ def _alters_database(machine: Machine, statement: s.OnDatabase) -> None:
 
 
 def _backs_up(machine: Machine, statement: s.Backup) -> None:
-    database, permission = machine.text(statement.database), f"BACKUP {statement.what}"
+    database, permission = machine.text(statement.database), f"BACKUP {statement.backup_type}"
     if not has_permission(machine.context, database, permission):
         raise SqlError(
             262, permission, machine.context.database_shown(database), also=(3013,), title=permission

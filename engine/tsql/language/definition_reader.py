@@ -420,7 +420,7 @@ def _describe_unsimulated(instruction: CompiledInstruction, of_table: bool) -> s
     if isinstance(statement, s.QueryStatement):
         return "OUTPUT in a function" if statement.output is not None else ""
     if isinstance(statement, s.UnsimulatedStatement):
-        return statement.what
+        return statement.name
     if isinstance(statement, s.DeclareCursor | s.CursorAction | s.FetchCursor):
         return "cursors in a function"
     if isinstance(statement, s.Execute):

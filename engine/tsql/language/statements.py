@@ -232,7 +232,7 @@ class ChangeRole(Statement, frozen=True):
 class Backup(Statement, frozen=True):
     """BACKUP DATABASE or BACKUP LOG."""
 
-    what: str
+    backup_type: str
     """DATABASE or LOG."""
     database: Value
     devices: tuple[Value, ...]
@@ -241,13 +241,13 @@ class Backup(Statement, frozen=True):
     @property
     def title(self) -> str:
         """Return the statement's name for messages."""
-        return f"BACKUP {self.what}"
+        return f"BACKUP {self.backup_type}"
 
 
 class Restore(Statement, frozen=True):
     """RESTORE DATABASE or RESTORE LOG. The form that only recovers has no device."""
 
-    what: str
+    restore_type: str
     """DATABASE or LOG."""
     database: Value
     devices: tuple[Value, ...] = ()
@@ -258,13 +258,13 @@ class Restore(Statement, frozen=True):
     @property
     def title(self) -> str:
         """Return the statement's name for messages."""
-        return f"RESTORE {self.what}"
+        return f"RESTORE {self.restore_type}"
 
 
 class RestoreInfo(Statement, frozen=True):
     """RESTORE HEADERONLY, FILELISTONLY, LABELONLY or VERIFYONLY."""
 
-    what: str
+    information: str
     """Kind of information, such as HEADERONLY."""
     devices: tuple[Value, ...]
     options: Pairs = ()
@@ -272,7 +272,7 @@ class RestoreInfo(Statement, frozen=True):
     @property
     def title(self) -> str:
         """Return the statement's name for messages."""
-        return f"RESTORE {self.what}"
+        return f"RESTORE {self.information}"
 
 
 class FileSpec(Struct, frozen=True):
@@ -593,5 +593,5 @@ class Revert(Statement, frozen=True):
 class UnsimulatedStatement(Statement, frozen=True):
     """Valid statement that is not simulated. *what* names it."""
 
-    what: str
+    name: str
     """Name of the statement."""

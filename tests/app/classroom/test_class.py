@@ -15,9 +15,9 @@ import pytest
 from msgspec.structs import replace
 
 from app.classroom import console
-from app.classroom.acts import LogEntry
 from app.classroom.code import Invitation
 from app.classroom.instructions import list_settled
+from app.classroom.log_entries import LogEntry
 from app.classroom.messages.codec import encode
 from app.classroom.models import ClassInstruction, ClassPart
 from app.classroom.record import ClassRecord

@@ -53,7 +53,7 @@ def test_a_seat_finds_the_host_of_its_code(tmp_path: Path, monkeypatch: pytest.M
         code = host.code.partition("@")[0]
         lines, _ = parse_script("1 note found\n2 finish")
         attended = take_part(invitation(code), "Ann", players.inputs(lines), None, lambda _: None)
-        assert attended.left == 0
+        assert attended.unacknowledged_count == 0
 
 
 def test_seat_with_the_code_alone_stays_in_the_class_over_a_break(
@@ -217,7 +217,7 @@ def test_seat_tries_all_addresses_of_the_code(tmp_path: Path, monkeypatch: pytes
         everywhere = invitation(f"{code}@127.0.0.2:9,240.0.0.1:7443,{address}")
         began = time.monotonic()
         attended = take_part(everywhere, "Ann", players.inputs(lines), None, lambda _: None)
-        assert attended.left == 0
+        assert attended.unacknowledged_count == 0
         assert time.monotonic() - began < WAIT_S / 2, "no address was waited for"
         wrong = invitation(f"00000-00000-00000-00000@{address}")
         with pytest.raises(JoinFailedError, match=r"does not fit the class at 127\.0\.0\.1"):
@@ -253,5 +253,5 @@ def test_doctor_tests_discovery(answers: bool, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(discovery, "answers_itself", check_discovery)
     (found,) = [one for one in doctor.examine() if one.name == "class"]
-    assert found.well, "a class does without it"
+    assert found.is_ok, "a class does without it"
     assert ("cannot" in found.text) is not answers

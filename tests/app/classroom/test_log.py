@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.classroom.acts import (
+from app.classroom.log_entries import (
     ACTS_MAX,
     SENT_BACK,
     TICK_MAX,

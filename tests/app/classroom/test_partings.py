@@ -24,7 +24,7 @@ def test_divergences_separate_waiting_forcing_and_removing() -> None:
     waited = [course(n, 90, (500, "look"), (1000 + WINDOW + 500, "back")) for n in range(20, 32)]
     (divergence,) = find_divergences([*forced, *removed, *waited])
     assert divergence.tick == 1000
-    assert [(choice.words, len(choice.seats), choice.mean) for choice in divergence.choices] == [
+    assert [(choice.text, len(choice.seats), choice.mean) for choice in divergence.choices] == [
         ("", 12, 90), ("remove", 7, 70), ("force", 9, 20),
     ]  # fmt: skip
     assert divergence.cost == 7 * 20 + 9 * 70

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from app import cli
 from app.classroom import record as records
-from app.classroom.acts import LogEntry
+from app.classroom.log_entries import LogEntry
 from app.classroom.models import MARK, Base, ClassInstruction, Seat
 from app.classroom.plan import parse_plan
 from app.classroom.record import ClassRecord, RecordUnavailableError

@@ -18,8 +18,8 @@ from typing import Any, cast
 import pytest
 
 from app import cli
-from app.classroom.acts import LogEntry
 from app.classroom.debrief import Log, review_seat
+from app.classroom.log_entries import LogEntry
 from app.classroom.models import ClassInstruction, Seat
 from app.classroom.plan import LessonPlan, parse_plan
 from app.classroom.record import ClassRecord

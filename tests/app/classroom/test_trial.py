@@ -11,7 +11,7 @@ import pytest
 
 from app import cli
 from app.classroom import class_files
-from app.classroom.acts import LogEntry
+from app.classroom.log_entries import LogEntry
 from app.classroom.models import Seat
 from app.classroom.plan import InvalidPlanError, LessonPlan, read
 from app.classroom.record import ClassRecord

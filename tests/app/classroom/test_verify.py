@@ -17,8 +17,8 @@ import pytest
 
 from app import cli
 from app.classroom import class_files
-from app.classroom.acts import LogEntry
 from app.classroom.class_files import LogCheck, check_file
+from app.classroom.log_entries import LogEntry
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.models import ClassInstruction, Seat
 from app.classroom.plan import LessonPlan

@@ -14,7 +14,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from app.classroom import certificate
-from app.classroom.acts import LINE_MAX, TICK_MAX
+from app.classroom.log_entries import LINE_MAX, TICK_MAX
 from app.classroom.messages.codec import BYTES_MAX
 from app.classroom.record import ClassRecord
 from tests.class_process import HostProcess, Stranger, join, run_host

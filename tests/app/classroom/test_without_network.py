@@ -98,7 +98,7 @@ def test_ten_seats_by_file_give_the_same_board_as_ten_over_the_network(
     for n, script in enumerate(SCRIPTS):
         by_network = play(host.invited, f"network {n}", script)
         assert by_network.has_host
-        assert by_network.left == 0
+        assert by_network.unacknowledged_count == 0
         by_file.append(play(read_handout(seat_file), f"file {n}", script))
     assert not any(row.has_host for row in by_file)
     lines = [f"hand in {row.file}" for row in by_file]

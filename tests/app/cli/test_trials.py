@@ -79,7 +79,7 @@ def test_results_do_not_depend_on_the_distribution_of_work(
     assert all(len(executor.news) > 5 for executor in executors), "each had its share"
     if not cluster:
         news_counts = [sum(executor.news) for executor in executors]
-        assert all(0 < states <= len(search_result._known) for states in news_counts), (
+        assert all(0 < states <= len(search_result._known_hashes) for states in news_counts), (
             "of each state once at most"
         )
 

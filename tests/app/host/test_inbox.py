@@ -41,7 +41,7 @@ def frames(host: Host, request: Request, max_frames: int = 500) -> None:
 def test_a_batch_returns_its_results(host: Host) -> None:
     request = host.inbox.post("sql SERVER_A SELECT 1 AS one")
     host.on_frame(0.0)
-    sql_done = request.answer.result(timeout=0).done
+    sql_done = request.answer.result(timeout=0).end_data
     assert isinstance(sql_done, SqlDoneData)
     (result,) = sql_done.results
     assert (result["columns"], result["rows"]) == (["one"], [[1]])
@@ -78,7 +78,7 @@ def test_batches_of_one_window_are_answered_in_order(host: Host) -> None:
     host.on_frame(16.0)
     assert other_request.answer.done()
     frames(host, second)
-    rows = [request.answer.result(timeout=0).done for request in (first, second, other_request)]
+    rows = [request.answer.result(timeout=0).end_data for request in (first, second, other_request)]
     assert [isinstance(row, SqlDoneData) and row.results[-1]["rows"] for row in rows] == [
         [["first"]],
         [["second"]],
@@ -131,7 +131,7 @@ def test_requests_from_many_threads_are_answered(host: Host) -> None:
     host.on_frame(0.0)
     assert len({request.number for request in requests}) == 160
     for request in requests:
-        sql_done = request.answer.result(timeout=0).done
+        sql_done = request.answer.result(timeout=0).end_data
         assert isinstance(sql_done, SqlDoneData)
         assert [sql_done.results[0]["rows"][0][0]] == [int(request.line.split()[-1])]
 

@@ -105,7 +105,7 @@ def test_the_first_interval_follows_fsrs(score: float, hints: int, mode: DrillMo
 
 
 def intervals(*runs: PracticedRun) -> float:
-    skill = quorum(*runs, today=(runs[-1].at - START) / timedelta(days=1))
+    skill = quorum(*runs, today=(runs[-1].ended_at - START) / timedelta(days=1))
     assert skill.due_time is not None
     assert skill.last_time is not None
     return (skill.due_time - skill.last_time) / timedelta(days=1)
@@ -197,7 +197,7 @@ COURSES = (
 def test_a_newcomer_gets_the_easiest_new_drills() -> None:
     recommended = recommend_drills([], COURSES, START)
     assert [recommendation.scenario for recommendation in recommended] == ["one", "other", "both"]
-    assert all(recommendation.since is None for recommendation in recommended)
+    assert all(recommendation.due_time is None for recommendation in recommended)
     assert [skill.key for skill in recommended[2].skills] == ["resume"], "quorum is covered by the first"
 
 
@@ -206,11 +206,11 @@ def test_few_drills_cover_due_skills_and_the_oldest_comes_first() -> None:
     due_drills = [
         recommendation
         for recommendation in recommend_drills(runs, COURSES, day(9))
-        if recommendation.since is not None
+        if recommendation.due_time is not None
     ]
     assert [recommendation.scenario for recommendation in due_drills] == ["both"]
     assert {skill.key for skill in due_drills[0].skills} == {"quorum", "resume"}
-    assert due_drills[0].since == day(8)
+    assert due_drills[0].due_time == day(8)
     fallback = recommend_drills(
         [ran(0, name="one")], (*COURSES[:1], DrillCandidate("twin", ("quorum",), 0, 5)), day(9)
     )
@@ -221,5 +221,5 @@ def test_nothing_is_due_right_after_a_success() -> None:
     assert [
         recommendation
         for recommendation in recommend_drills([ran(0)], COURSES, day(0.5))
-        if recommendation.since is not None
+        if recommendation.due_time is not None
     ] == []

@@ -100,7 +100,7 @@ def test_a_choice_names_its_subject(lab: OpenWindow) -> None:
 
 
 def test_every_control_around_the_desk_has_a_name(lab: OpenWindow) -> None:
-    for part in (lab.transport, lab.act_line, lab.timeline):
+    for part in (lab.transport, lab.input_line, lab.timeline):
         assert list(nameless(part)) == []
 
 

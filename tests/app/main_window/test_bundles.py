@@ -60,7 +60,7 @@ def test_an_opened_bundle_is_held_and_its_contents_shown(window: OpenWindow, fil
     assert "contains the solution and the answers" in get_quarantine(window).text.toPlainText()
     get_quarantine(window).author.setChecked(True)
     assert get_quarantine(window).text.toPlainText() == OTHER
-    facts = {fact.what: fact.value for fact in get_quarantine(window).facts.table.rows}
+    facts = {fact.label: fact.value for fact in get_quarantine(window).facts.table.rows}
     assert facts["SHA-256 of the bundle"] == bundle.read(file).sha256
     for label in get_quarantine(window).findChildren(QLabel):
         assert label.textFormat() != Qt.TextFormat.RichText

@@ -18,8 +18,8 @@ from pytestqt.qtbot import QtBot
 
 from app import settings
 from app.classroom import class_files, console
-from app.classroom.acts import LogEntry
 from app.classroom.code import invitation
+from app.classroom.log_entries import LogEntry
 from app.classroom.messages.replies import PaceState, RunShown, ShownRun, VerdictMessage
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import SeatLog, read_handout

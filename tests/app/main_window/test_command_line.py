@@ -14,10 +14,10 @@ pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 
 def type_line(hands: Hands, line: str) -> None:
-    act_line = hands.window.act_line
-    act_line.setFocus()
-    act_line.setText(line)
-    hands.press(Qt.Key.Key_Return, target=act_line)
+    input_line = hands.window.input_line
+    input_line.setFocus()
+    input_line.setText(line)
+    hands.press(Qt.Key.Key_Return, target=input_line)
     hands.wait(1.0)
 
 
@@ -27,7 +27,7 @@ def test_a_result_opens_a_tab(hands: Hands) -> None:
     window = hands.window.console.current
     assert window.window_id == "SERVER_B"
     assert window.results.grids[0].table.index(0, 0).data() == "SERVER_B"
-    assert hands.window.act_line.hasFocus()
+    assert hands.window.input_line.hasFocus()
 
 
 def test_an_error_shows_in_the_current_tab_and_keeps_the_text(hands: Hands) -> None:
@@ -85,13 +85,13 @@ def test_a_drill_without_a_cluster_has_no_powershell(hands: Hands) -> None:
 
 def test_the_example_of_the_command_line_is_harmless(hands: Hands) -> None:
     play(hands, "ag-lab")
-    assert "power-off" not in hands.window.act_line.placeholderText()
-    assert "sql NODE_1" in hands.window.act_line.placeholderText()
+    assert "power-off" not in hands.window.input_line.placeholderText()
+    assert "sql NODE_1" in hands.window.input_line.placeholderText()
 
 
 def test_the_command_line_grows_with_the_text(hands: Hands) -> None:
     play(hands, "lab")
-    line = hands.window.act_line
+    line = hands.window.input_line
     width = line.maximumWidth()
     hands.window.appearance.set_font_scale(1.5)
     assert line.maximumWidth() > 1.3 * width
@@ -111,8 +111,8 @@ def test_long_facts_leave_room_for_the_command_line(hands: Hands) -> None:
     window.run_facts.setText("seat 7 of the class, not connected, recording on this computer " * 6)
     QApplication.processEvents()
     assert window.width() == 900
-    assert window.act_line.width() > 300
-    assert window.act_line.geometry().right() < window.run_facts.geometry().left()
+    assert window.input_line.width() > 300
+    assert window.input_line.geometry().right() < window.run_facts.geometry().left()
 
 
 def test_an_unknown_command_names_no_key(hands: Hands) -> None:

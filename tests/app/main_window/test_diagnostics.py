@@ -23,7 +23,7 @@ def run_checks(
     assert window.diagnostics.page is not None
     qtbot.waitUntil(lambda: not window.diagnostics.busy)
     window.diagnostics.page.close()
-    return {line.name: line.well for line in window.diagnostics.page.lines.table.rows}
+    return {line.name: line.is_ok for line in window.diagnostics.page.lines.table.rows}
 
 
 def test_findings_of_the_check_are_listed(

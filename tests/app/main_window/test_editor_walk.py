@@ -159,7 +159,7 @@ def test_nonsense_in_every_field_leaves_valid_toml(hands: Hands, window: OpenWin
     form = page.form
     for position, section in enumerate(sections()):
         form.sections.setCurrentRow(position)
-        if section.many and not form.entries.count():
+        if section.is_list and not form.entries.count():
             form.add.click()
         for path in list(form.page.rows):
             for word in NONSENSE[next(fields) % share :: share]:

@@ -103,7 +103,7 @@ def test_a_failover_is_watched_stepped_and_replayed_by_keyboard(
     assert stage.view.heading.startswith("Redo")
     press(qtbot, Qt.Key.Key_R)
     assert stage.view.heading.startswith("Detection")
-    qtbot.waitUntil(lambda: stage.view.since != "0.00")
+    qtbot.waitUntil(lambda: stage.view.elapsed != "0.00")
     inputs = list(window.session.live.journal)
     press(qtbot, Qt.Key.Key_Escape)
     QApplication.processEvents()
@@ -159,7 +159,7 @@ def test_groups_and_instances_are_staged_with_their_own_phases(
     assert len(headings) == len(names) + 1
     assert headings[-1].startswith(last_heading)
     view = staged_window.failover_moment.stage.view
-    assert headings[-1] == f"Clients are back after {view.since} s"
+    assert headings[-1] == f"Clients are back after {view.elapsed} s"
     assert staged_window.failover_moment.stage.buttons["go"].text().startswith("Continue")
     assert staged_window.timing.comparison.rowCount() == 0
 

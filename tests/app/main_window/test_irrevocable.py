@@ -228,7 +228,7 @@ def test_select_to_the_end_ends_no_drill(hands: Hands, key: Qt.Key) -> None:
     window = hands.window
     begin(hands)
     drill = hands.drill
-    for place in (window.topology, window.console.current, window.act_line, window.briefing):
+    for place in (window.topology, window.console.current, window.input_line, window.briefing):
         assert place is not None
         hands.press(key, Mod.ControlModifier, Mod.ShiftModifier, target=place)
         assert window.irrevocable.box is None

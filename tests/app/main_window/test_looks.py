@@ -252,7 +252,7 @@ def test_with_the_largest_text_the_window_fits_a_small_screen(
         *lab.topology.findChildren(QToolButton),
     ]
     assert len(buttons) > 8
-    for button in (*buttons, lab.act_line):
+    for button in (*buttons, lab.input_line):
         corner = button.mapTo(lab, button.rect().bottomRight())
         assert not button.isVisible() or lab.rect().contains(corner), button
     hands.click(next(b for b in lab.findChildren(QToolButton) if b.text() == "End drill"))

@@ -41,7 +41,7 @@ def get_quarantine(window: OpenWindow) -> Quarantine:
 
 
 def read_facts(window: OpenWindow) -> dict[str, str]:
-    return {fact.what: fact.value for fact in get_quarantine(window).facts.table.rows}
+    return {fact.label: fact.value for fact in get_quarantine(window).facts.table.rows}
 
 
 def test_the_page_lists_the_contents_and_runs_nothing(window: OpenWindow, file: Path) -> None:

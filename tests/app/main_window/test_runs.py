@@ -64,7 +64,7 @@ def test_runs_are_found_compared_and_deleted(
     assert page.compare.text() == "Compare with the previous run"
     hands.click(page.compare)
     assert window.runs.page is not None
-    figures = {row.what: (row.left, row.right) for row in window.runs.page.figures.table.rows}
+    figures = {row.figure: (row.left, row.right) for row in window.runs.page.figures.table.rows}
     assert figures["mode"] == ("practice", "exam")
     assert "End state" in figures
     hands.press(Key.Key_Escape)

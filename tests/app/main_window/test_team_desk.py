@@ -11,7 +11,7 @@ from PySide6.QtGui import QCloseEvent, QFontMetrics, QKeySequence
 from PySide6.QtWidgets import QMenu, QTableView
 from pytestqt.qtbot import QtBot
 
-from app.classroom.acts import SENT_BACK, LogEntry
+from app.classroom.log_entries import SENT_BACK, LogEntry
 from app.classroom.messages.team import (
     MemberWelcome,
     RoleView,

@@ -158,7 +158,7 @@ def test_a_drill_is_played_by_text_only(hands: Hands) -> None:
     """Every input is typed into the act line with its completion."""
     window = hands.window
     begin(hands, "lab")
-    line = window.act_line
+    line = window.input_line
     window.actions_by_name["drill.act"].trigger()
     assert line.hasFocus()
     hands.qtbot.keyClicks(line, "power-off server_b")

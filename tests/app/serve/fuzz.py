@@ -120,7 +120,7 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
                 message = {"number": 0, "severity": 0, "state": 0, "line": 0, "text": "(2 rows)", "rows": 2}
                 end = replace(end, messages=[message], results=[rows])
             answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-            answer.set_result(RequestResult(done=end))
+            answer.set_result(RequestResult(end_data=end))
             return answer
 
         async def answering(self, name: str) -> str:

@@ -21,7 +21,7 @@ SCRIPTS = {
 
 
 def total_ticks(spans: list[TimelineSpan], state: str) -> float:
-    return 100.0 * sum(span.to_s - span.from_s for span in spans if span.what == state)
+    return 100.0 * sum(span.to_s - span.from_s for span in spans if span.state == state)
 
 
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)

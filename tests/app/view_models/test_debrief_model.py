@@ -26,7 +26,7 @@ def test_safety_off_has_its_own_lane_and_a_cluster_instance_none() -> None:
     drill = Drill(load_shipped_scenario("forced-service"))
     drill.advance_to(6000)
     course = DebriefModel(drill.report(), drill.scenario).course()
-    assert [span.what for span in course.protection(60.0)] == [ASYNCHRONOUS]
+    assert [span.state for span in course.protection(60.0)] == [ASYNCHRONOUS]
     instance = Drill(load_shipped_scenario("fci-tempdb-path"))
     assert not DebriefModel(instance.report(), instance.scenario).course().has_protection
 
@@ -75,7 +75,7 @@ def test_an_action_is_described_in_the_past_tense(line: str, expected: str) -> N
 
 def test_a_step_shows_the_server_and_abbreviates_the_columns() -> None:
     step = describe_step(parse_line("sql S#2 SELECT a_column, another_column FROM sys.databases", 6500), {})
-    assert (step.at, step.text) == ("1:05", "On S: SELECT … FROM sys.databases")
+    assert (step.time_text, step.text) == ("1:05", "On S: SELECT … FROM sys.databases")
 
 
 LATE = parse_line("power-on SERVER_A", 9000)

@@ -46,7 +46,7 @@ def test_phases_run_from_the_failure_to_the_clients(technology: str) -> None:
     assert moment.phases[0].start_tick == round(100 * row["failed_t_s"])
     for phase, next_phase in zip(moment.phases, moment.phases[1:], strict=False):
         assert phase.end_tick == next_phase.start_tick
-    by_name = {phase.kind.until: phase.end_tick for phase in moment.phases}
+    by_name = {phase.kind.end_milestone: phase.end_tick for phase in moment.phases}
     assert by_name["detected"] == round(100 * row["detected_t_s"])
     assert by_name["online"] == round(100 * row["online_t_s"])
     connected_ticks = [
@@ -65,7 +65,7 @@ def test_the_figures_match_the_report() -> None:
     replay = MomentReplay(history, 0)
     (row,) = history.drill.report()["failovers"]
     view = replay.view_of(replay.begun_count - 1)
-    assert view.over
+    assert view.has_ended
     assert view.failover == f"{row['failover_s']:.2f}"
     assert view.gauge is not None
     assert view.gauge[1] == row["published_s"]

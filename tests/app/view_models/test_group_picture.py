@@ -63,6 +63,6 @@ def test_a_reader_writes_nothing_and_its_line_ends_at_its_server() -> None:
 def test_an_instance_location_and_missing_mirroring_are_no_problems() -> None:
     picture = picture_of(fci_lab())
     face = next(face for face in picture.servers if face.name == "SQLFCI1")
-    assert (face.place, face.troubles) == ("on NODE_1", ())
+    assert (face.host_node, face.troubles) == ("on NODE_1", ())
     assert "on NODE_1" in face.spoken
     assert [copy.role.label for copy in face.copies] == [""]

@@ -36,7 +36,7 @@ def test_the_figures_show_which_run_was_better() -> None:
         availability={"downtime_s": 1.5, "exposed_s": 90.0, "lost_transactions": 0, "lost_kb": 0.0},
         score={"scored": True, "total": 92.5, "items": [{"name": "Downtime", "points": 15.0, "max": 15.0}]},
     )
-    rows = {row.what: row for row in figures(report(), better)}
+    rows = {row.figure: row for row in figures(report(), better)}
     assert (rows["points"].difference, rows["points"].verdict) == ("+12.5", BETTER)
     assert (rows["downtime"].difference, rows["downtime"].verdict) == ("−2.00 s", BETTER)
     assert rows["unprotected"].verdict == WORSE
@@ -48,10 +48,10 @@ def test_the_figures_show_which_run_was_better() -> None:
 
 def test_a_value_of_only_one_run_is_not_compared() -> None:
     lab = report(scenario="lab", title="The lab", goals=[], score={"scored": False, "total": 0, "items": []})
-    rows = {row.what: row for row in figures(report(), lab)}
+    rows = {row.figure: row for row in figures(report(), lab)}
     assert (rows["points"].right, rows["points"].difference) == ("–", "")
     assert rows["drill"].right == "The lab"
-    assert "points" not in {row.what for row in figures(lab, lab)}
+    assert "points" not in {row.figure for row in figures(lab, lab)}
     assert remark(report(), lab) != remark(report(), report()) != remark(report(), report(seed=12))
 
 

@@ -391,10 +391,10 @@ def test_states_of_each_copy_are_lanes_with_gaps(charts: Charts, run: Any) -> No
     states = States("Sales")
     states.start(run.states_before, run.world, [disconnected_event, safety])
     lanes = states.lanes(60.0)
-    assert [(s.from_s, s.to_s, s.what) for s in lanes["SERVER_B"]] == [
+    assert [(s.from_s, s.to_s, s.state) for s in lanes["SERVER_B"]] == [
         (0.0, 40.0, "SYNCHRONIZED"), (40.0, 60.0, "DISCONNECTED"),
     ]  # fmt: skip
-    assert [s.what for s in lanes["SERVER_A"]] == ["SYNCHRONIZED"]
+    assert [s.state for s in lanes["SERVER_A"]] == ["SYNCHRONIZED"]
 
     class Server:
         def __init__(self, running: bool) -> None:
@@ -408,7 +408,7 @@ def test_states_of_each_copy_are_lanes_with_gaps(charts: Charts, run: Any) -> No
     down: Any = Standing(False)
     states.follow([standing] * 30 + [down] * 10 + [standing] * 20, np.arange(1.0, 61.0))
     lanes = states.lanes(60.0)
-    assert [(s.from_s, s.to_s, s.what) for s in lanes["SERVER_A"]] == [
+    assert [(s.from_s, s.to_s, s.state) for s in lanes["SERVER_A"]] == [
         (0.0, 31.0, "SYNCHRONIZED"), (31.0, 41.0, "no instance"), (41.0, 60.0, "SYNCHRONIZED"),
     ]  # fmt: skip
 

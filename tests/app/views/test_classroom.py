@@ -581,7 +581,7 @@ def test_led_replay_shows_two_runs_at_one_time_and_sends_it_to_the_seats(
     board.open_replay.click()
     assert board.pages.currentWidget() is page
     assert requested_seats[-1] == [2]
-    page.show_partings([JumpTarget(10.0, "one, or other", ((3, 1), (2,)))])
+    page.show_divergences([JumpTarget(10.0, "one, or other", ((3, 1), (2,)))])
     assert requested_seats[-1] == [1, 2], "the first seats of each choice that allow it"
     page.show_runs([("Seat 1", build_history((1000, "power-off SERVER_A"))), ("Seat 2", build_history())])
     assert page.t_s == 10.0

@@ -281,7 +281,7 @@ def test_fields_move_below_their_labels_without_room(form: RecordingForm, qtbot:
 
 
 def test_entry_can_be_added_to_every_list(form: RecordingForm) -> None:
-    keys = [section.key for section in sections() if section.many]
+    keys = [section.key for section in sections() if section.is_list]
     for key in keys:
         select_section(form, key)
         form.add.click()
@@ -443,7 +443,7 @@ def test_every_field_has_a_label_and_a_meaning() -> None:
     for section in sections():
         for model in section.models:
             for field in fields(model):
-                assert field.about or field.key == "kind", (model.__name__, field.key)
+                assert field.description or field.key == "kind", (model.__name__, field.key)
                 assert field.label != field.key, (model.__name__, field.key)
 
 
@@ -668,7 +668,7 @@ def test_every_shipped_scenario_is_shown_without_a_problem(
         for index, section in enumerate(sections()):
             form.sections.setCurrentRow(index)
             assert all(row.widget.accessibleName() for row in form.page.rows.values())
-            count = len(read.get(section.key, ())) if section.many else 0
-            assert form.entries.count() == count or not section.many, (name, section.key)
+            count = len(read.get(section.key, ())) if section.is_list else 0
+            assert form.entries.count() == count or not section.is_list, (name, section.key)
             form.finish()
     assert list_texts(form) == []

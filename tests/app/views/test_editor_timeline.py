@@ -495,7 +495,13 @@ def test_delete_removes_the_selected_fault_and_selects_the_next(
     assert entry_text in TEXT
     assert read_plan(text).faults == tuple(
         TimelineEntry(
-            ("timeline", int(e.path[1]) - (int(e.path[1]) > 0)), e.kind, e.act, e.spot, e.when, e.note, e.sure
+            ("timeline", int(e.path[1]) - (int(e.path[1]) > 0)),
+            e.kind,
+            e.act,
+            e.spot,
+            e.condition,
+            e.note,
+            e.sure,
         )
         for e in read_plan(TEXT).faults
         if e.path != ("timeline", 0)

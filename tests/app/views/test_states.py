@@ -13,7 +13,7 @@ from tests.engine.drill.texts import drill, run
 def list_first_states(drill: Drill) -> dict[str, str]:
     states = States("Sales")
     states.start(drill.states_before, drill.world, drill.events)
-    return {server: spans[0].what for server, spans in states.lanes(drill.world.t_s).items()}
+    return {server: spans[0].state for server, spans in states.lanes(drill.world.t_s).items()}
 
 
 def test_a_dead_server_has_earlier_states() -> None:
@@ -52,5 +52,5 @@ def test_a_clustered_instance_is_online_failing_over_or_offline() -> None:
     run(drill, 120)
     states.start(drill.states_before, drill.world, drill.events)
     spans = states.lanes(drill.world.t_s)[server]
-    assert [span.what for span in spans] == ["online", "failing over", "online"]
+    assert [span.state for span in spans] == ["online", "failing over", "online"]
     assert 35 < spans[1].from_s < 40 < spans[2].from_s < 60

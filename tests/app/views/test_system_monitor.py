@@ -159,7 +159,7 @@ def test_statistics_ignore_gaps(drill: Drill) -> None:
     drill.advance_to(drill.tick + 1000)
     history = SampleHistory(drill)
     summary = history.summary(TPS_B, 0.0)
-    assert summary.last is None
+    assert summary.latest is None
     assert summary.mean == 0.0
     assert history.summary(TPS_B, history.end_s - 2.0).mean is None
 

@@ -83,7 +83,7 @@ def test_another_moment_keeps_shared_rows(
 ) -> None:
     run = log_of(4_000)
     rows = EventRows(row_counter, kinds=("errorlog",))
-    rows.set_filter(EventFilter(words=search_terms))
+    rows.set_filter(EventFilter(search_words=search_terms))
     rows.start(run, world)
     assert rows.scan(always)
     whole_count, count = len(rows), row_counter.count
@@ -91,7 +91,7 @@ def test_another_moment_keeps_shared_rows(
     assert rows.scan(always)
     assert row_counter.count == count, "the past is cut, nothing is looked at again"
     earlier_rows = EventRows(RowCounter(), kinds=("errorlog",))
-    earlier_rows.set_filter(EventFilter(words=search_terms))
+    earlier_rows.set_filter(EventFilter(search_words=search_terms))
     earlier_rows.start(log_of(1_000), world)
     earlier_rows.scan(always)
     assert list_rows(rows) == list_rows(earlier_rows)
@@ -120,7 +120,7 @@ def test_rows_are_filtered_by_server_kind_time_and_text(row_counter: RowCounter,
         (EventFilter(server="SERVER_B"), [0, 0, 100, 100]),
         (EventFilter(kinds=frozenset({"errorlog"})), [1, 3, 5, 7]),
         (EventFilter(span=(0.05, 0.08)), [5, 6, 7, 8]),
-        (EventFilter(words=("word0", "1")), [0, 70, 140, 210]),
+        (EventFilter(search_words=("word0", "1")), [0, 70, 140, 210]),
     ):
         rows.set_filter(wanted)
         assert rows.scan(always)
@@ -133,7 +133,7 @@ def test_rows_are_filtered_by_server_kind_time_and_text(row_counter: RowCounter,
 def test_text_is_searched_in_slices(row_counter: RowCounter, world: World) -> None:
     rows = EventRows(row_counter)
     rows.start(log_of(5 * SLICE), world)
-    rows.set_filter(EventFilter(words=("word3",)))
+    rows.set_filter(EventFilter(search_words=("word3",)))
     slices = 1
     while not rows.scan(lambda: False):
         slices += 1

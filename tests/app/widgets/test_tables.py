@@ -16,7 +16,7 @@ from app.words import language
 
 COLUMNS = (
     TableColumn(title="name", text=lambda row: row[0], tone=lambda row: "bad" if row[1] > 9 else None),
-    TableColumn(title="value", text=lambda row: str(row[1]), right=True),
+    TableColumn(title="value", text=lambda row: str(row[1]), is_number=True),
 )
 
 
@@ -200,7 +200,8 @@ def test_a_column_fits_its_longest_sample_in_the_current_language(qtbot: Any) ->
     language.use(language.GERMAN)
     try:
         view = TableView(
-            TableModel([TableColumn(title="X", as_is=True, text=str, sample="\n".join(samples))]), "X"
+            TableModel([TableColumn(title="X", is_name=True, text=str, sample="\n".join(samples))]),
+            "X",
         )
         longest = max((language.tr(words) for words in samples), key=view.fontMetrics().horizontalAdvance)
     finally:

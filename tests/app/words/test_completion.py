@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.views.act_line import completions, hint
+from app.views.input_line import completions, hint
 from engine.verbs import VERBS
 from tests.engine.worlds import lab
 

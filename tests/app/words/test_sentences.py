@@ -234,7 +234,7 @@ def _spoken(drill: Drill) -> Iterator[tuple[str, str]]:
     yield from ((event.kind, event.text) for event in drill.events if event.kind not in QUOTED)
     yield from (("effect", fault.effect) for fault in drill.world.faults)
     for item in drill.score().items if drill.scenario.scored else ():
-        yield from (("reason", item.why), ("advice", item.better))
+        yield from (("reason", item.reason), ("advice", item.better))
     looked = review(drill)
     yield "end", looked.ended
     for mistake in looked.mistakes:

@@ -60,7 +60,7 @@ def test_without_questions_the_points_follow_the_rest() -> None:
     share = sum(item.points for item in other_items) / sum(item.max for item in other_items)
     assert 0.0 < share < 1.0
     assert diagnosis.points == pytest.approx(20.0 * share, abs=0.05)
-    assert "Not counted" in diagnosis.why
+    assert "Not counted" in diagnosis.reason
 
 
 def test_ending_the_drill_before_a_question_earns_no_points() -> None:
@@ -69,7 +69,7 @@ def test_ending_the_drill_before_a_question_earns_no_points() -> None:
     drill_run.do("answer cause 2")
     drill_run.do("power-on SERVER_A")
     drill_run.finish()
-    assert [loss.why for loss in items(drill_run)["Diagnosis"].losses] == [
+    assert [loss.reason for loss in items(drill_run)["Diagnosis"].losses] == [
         "Who leads now? Not asked: the drill ended first."
     ]
 
@@ -125,7 +125,7 @@ def test_the_right_answer_follows_the_run(sabotage: bool, right_choices: list[in
     run(drill_run, 300)
     (role,) = [question for question in drill_run.report()["questions"] if question["name"] == "role"]
     assert (role["right"], role["why"], role["correct"]) == (right_choices, reason, sabotage)
-    assert reason in items(drill_run)["Diagnosis"].why
+    assert reason in items(drill_run)["Diagnosis"].reason
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_a_price_is_charged_only_if_its_reason_is_true(premise: str, taken_point
     run(drill_run, 45).do("power-on SERVER_A")
     finish_run(drill_run)
     assert 30.0 - items(drill_run)["Conduct"].points - sum(
-        loss.points for loss in items(drill_run)["Conduct"].losses if "removed" not in loss.why
+        loss.points for loss in items(drill_run)["Conduct"].losses if "removed" not in loss.reason
     ) == pytest.approx(taken_points if drill_run.score().finished else 30.0)
     rule_texts = [
         event.text for event in drill_run.events if event.kind == "score" and read_field(event, "rule")
@@ -190,7 +190,7 @@ def test_sabotage_earns_nothing_and_reports_are_true() -> None:
     assert sabotaged.score().total < 60.0
     assert items(sabotaged)["Automatic failover disabled"].points == -30.0
     assert items(sabotaged)["Diagnosis"].points == 10.0, "who forced knows whose word it was"
-    assert "about to" not in items(sabotaged)["Conduct"].why
+    assert "about to" not in items(sabotaged)["Conduct"].reason
 
 
 # --- automatic failover given up ----------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 
 from app.view_models.offers import ActionTarget, list_offers
 from app.view_models.preview import preview
-from app.views import act_line
+from app.views import input_line
 from app.views.editor.input_completion import complete_input
 from app.words import language
 from engine import simulator
@@ -114,11 +114,11 @@ def test_the_preview_shows_the_affected_objects() -> None:
 
 
 def test_typing_is_completed_and_explained_at_the_desk_and_in_the_editor() -> None:
-    assert act_line.completions(lab(), "flap") == ["flap-link"]
-    assert act_line.completions(lab(), f"{FLAP} ") == [f"{FLAP} period_s="]
+    assert input_line.completions(lab(), "flap") == ["flap-link"]
+    assert input_line.completions(lab(), f"{FLAP} ") == [f"{FLAP} period_s="]
     assert "flap-link" in complete_input("flap", lambda _: [])
     assert complete_input(f"10 {FLAP} ", lambda _: []) == ["period_s="]
-    assert act_line.hint(FLAP) == f"{usage(VERBS['flap-link'])}: {VERBS['flap-link'].help}"
+    assert input_line.hint(FLAP) == f"{usage(VERBS['flap-link'])}: {VERBS['flap-link'].help}"
 
 
 def test_the_fault_list_names_its_repair_and_the_timeline_marks_it() -> None:
@@ -139,7 +139,7 @@ def test_flapping_without_need_costs_points() -> None:
         base_drill.advance_to(ticks(at_s))
         base_drill.do(line)
     assert [
-        pointless_action.what
+        pointless_action.action
         for pointless_action in reverted_actions.find_pointless_actions(
             base_drill.world, base_drill.journal, base_drill.events, base_drill.scenario
         )

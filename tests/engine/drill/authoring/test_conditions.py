@@ -163,7 +163,7 @@ def test_every_quantity_can_be_evaluated(healthy: World) -> None:
     healthy.programs["orders"] = Program()
     for name, quantity in QUANTITIES.items():
         argument = {None: "", "database": "Sales", "server": P, "client": "APP", "program": "orders"}.get(
-            quantity.of
+            quantity.object_kind
         )
         if argument is None:  # facts about roles: tests/engine/drill/test_team.py
             continue
@@ -220,7 +220,7 @@ def test_a_result_is_valid_until_a_known_second(text: str, second: int | None) -
         else condition.answer(facts)
     )
     assert answer.holds == condition.test(facts)
-    assert answer.until == (conditions.UNREACHED_TICK if second is None else 100 * second)
+    assert answer.valid_until_tick == (conditions.UNREACHED_TICK if second is None else 100 * second)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_a_result_is_valid_until_the_flow_passes_a_level(
     healthy: World, text: str, levels: list[tuple[object, ...]]
 ) -> None:
     answer = require(conditions.parse(text, NAMES).answer)(Facts(healthy, ()))
-    assert answer.until == conditions.UNREACHED_TICK
+    assert answer.valid_until_tick == conditions.UNREACHED_TICK
     assert [
         (level.counter, level.whole, level.sign, level.level, level.held) for level in answer.levels
     ] == levels

@@ -26,7 +26,7 @@ def test_clients_without_a_server_do_not_count_as_served() -> None:
     course = RunTimeline(drill.world.availability, (), (), clients_at_start(drill.scenario))
     course.add(event.as_json() for event in drill.events)
     spans = course.service(drill.world.t_s)
-    assert [span.what for span in spans] == [SERVING, DOWN, CLIENTS_IDLE]
+    assert [span.state for span in spans] == [SERVING, DOWN, CLIENTS_IDLE]
     client_report = report(drill)
     down_s = client_report["availability"]["downtime_s"]
     assert client_report["clients"]["downtime_s"] > down_s + 30.0

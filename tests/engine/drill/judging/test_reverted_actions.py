@@ -38,7 +38,7 @@ def test_undone_actions_cost_points(fault: str, repair: str) -> None:
     assert price(drill_run) == -2.0
     (item,) = [item for item in drill_run.score().items if item.name == "Unnecessary faults"]
     assert item.at_s == (2.0,)
-    assert fault in item.why
+    assert fault in item.reason
     assert item.losses[0].better
 
 

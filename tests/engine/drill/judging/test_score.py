@@ -37,7 +37,7 @@ def test_a_finished_run_gets_all_points() -> None:
     assert score.total == 100.0
     assert item(score.items, "End state").at_s, "goals without their moments"
     assert 20.0 in item(score.items, "Downtime").at_s
-    assert all(item.why for item in score.items)
+    assert all(item.reason for item in score.items)
     assert not any(item.better for item in score.items)
 
 
@@ -47,7 +47,7 @@ def test_an_unfinished_run_gets_only_goal_points() -> None:
     assert drill_run.finished
     assert not score.finished
     assert score.total == 10.0  # one goal of weight 1 out of a total weight of 4
-    assert "1 of 2" in item(score.items, "Downtime").why
+    assert "1 of 2" in item(score.items, "Downtime").reason
     assert item(score.items, "End state").better
 
 
@@ -81,7 +81,7 @@ def test_refused_commands_and_prices_reduce_conduct_points() -> None:
     run(drill_run, 300)
     conduct = item(drill_run.score().items, "Conduct")
     assert conduct.points == 26.0
-    assert "1470" in conduct.why
+    assert "1470" in conduct.reason
     assert conduct.at_s == (5.0,)
 
 
@@ -171,7 +171,9 @@ def test_an_unanswered_question_about_the_state_counts_when_its_time_is_over(
     drill_run.do("@manager ask-status dba Payments?")
     run(drill_run, 5 + wait_s)
     drill_run.do("finish")
-    losses = [loss.why for loss in item(drill_run.score().items, "Status").losses if "no answer" in loss.why]
+    losses = [
+        loss.reason for loss in item(drill_run.score().items, "Status").losses if "no answer" in loss.reason
+    ]
     assert len(losses) == counted
 
 
@@ -194,7 +196,7 @@ def test_only_questions_count_as_status_questions(lines: list[str], why: str) ->
         drill_run.do(line)
     drill_run.advance_to(12_000)
     drill_run.do("finish")
-    assert item(drill_run.score().items, "Status").why.startswith(why)
+    assert item(drill_run.score().items, "Status").reason.startswith(why)
 
 
 @pytest.mark.parametrize("batch", ["", "sql SERVER_B ALTER DATABASE Sales SET PARTNER SUSPEND"])

@@ -40,8 +40,8 @@ def _try_line(run: SearchDrill, line: str) -> SearchDrill | None:
 @pytest.mark.parametrize("name", [*FEW, *(pytest.param(name, marks=pytest.mark.slow) for name in MORE)])
 def test_a_noop_does_not_raise_the_value(name: str) -> None:
     trials, rules = Trials(_load_shipped_scenario(name), 1), Rules()
-    idle = trials.play(trials.begun.fork(), (), rules)
-    run, noop_count, useful = trials.begun.fork(), 0, 0
+    idle = trials.play(trials.start_drill.fork(), (), rules)
+    run, noop_count, useful = trials.start_drill.fork(), 0, 0
     for point in idle.points[::2]:
         run.advance_to(point)
         for line in list_candidates(run, ()):

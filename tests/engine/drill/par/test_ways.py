@@ -78,12 +78,12 @@ def test_a_continuation_is_cut_where_its_bound_is_too_low(small: Scenario) -> No
     baseline = continuations.BaselineRun(run)
     cut = run_to_completion(baseline.evaluate(run, continuations.build_idle_continuation(), score_floor=90.0))
     assert isinstance(cut, continuations.PrunedRollout)
-    assert cut.most < 90.0
+    assert cut.upper_bound < 90.0
     whole_value = run_to_completion(
         baseline.evaluate(run, continuations.build_idle_continuation(), score_floor=1.0)
     )
     assert isinstance(whole_value, continuations.Rollout), "it is asked for more closely now"
-    assert whole_value.score <= cut.most
+    assert whole_value.score <= cut.upper_bound
 
 
 def test_actions_after_a_noop_keep_their_time() -> None:

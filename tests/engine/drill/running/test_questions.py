@@ -105,8 +105,8 @@ def test_right_answers_score_at_the_end_of_the_drill() -> None:
     assert (items["Diagnosis"].points, items["Prediction"].points) == (15.0, 10.0)
     (loss,) = items["Diagnosis"].losses
     assert (loss.points, loss.tick) == (5.0, 6000)
-    assert "“SERVER_B”" in loss.why
-    assert "It took over." in loss.why
+    assert "“SERVER_B”" in loss.reason
+    assert "It took over." in loss.reason
 
 
 def test_confidence_is_reported_next_to_correctness() -> None:

@@ -31,7 +31,7 @@ def test_opened_hints_stay_opened_and_charged() -> None:
     run(rewound, 300)
     assert rewound.score().total == 96.0, "a hint and a way back"
     (item,) = [item for item in rewound.score().items if item.name == "Rewinds"]
-    assert "from 1:40.0 to 0:30.0" in item.why
+    assert "from 1:40.0 to 0:30.0" in item.reason
     assert item.points == -2.0
     assert rewound.report()["rewinds"] == [{"from_s": 100.0, "to_s": 30.0}]
 

@@ -72,7 +72,7 @@ LETTERS: Final = (44, 60)
 """Minimum and maximum width in letters."""
 
 
-class ActLine(HistoryLine):
+class InputLine(HistoryLine):
     """The command line of the window."""
 
     requested = Signal(str)
