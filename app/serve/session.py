@@ -162,18 +162,14 @@ def in_order(
     messages: Sequence[OutputRow], results: Sequence[OutputRow], ends: Sequence[OutputRow] = ()
 ) -> Iterator[OutputRow]:
     """Yield messages, grids and ends of statements as one stream, see `Result.after_messages`."""
-    place, remaining_ends = 0, list(ends)
+    place, queue = 0, list(ends)
     for number, result in enumerate((*results, None)):
         message_limit = len(messages) if result is None else result["after_messages"]
         while place < message_limit or (
-            remaining_ends
-            and (remaining_ends[0]["after_messages"], remaining_ends[0]["after_results"]) <= (place, number)
+            queue and (queue[0]["after_messages"], queue[0]["after_results"]) <= (place, number)
         ):
-            if remaining_ends and (
-                remaining_ends[0]["after_messages"],
-                remaining_ends[0]["after_results"],
-            ) <= (place, number):
-                yield remaining_ends.pop(0)
+            if queue and (queue[0]["after_messages"], queue[0]["after_results"]) <= (place, number):
+                yield queue.pop(0)
             else:
                 yield messages[place]
                 place += 1

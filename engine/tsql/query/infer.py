@@ -391,24 +391,16 @@ def _infer_call(binder: Binder, node: exp.Expr) -> Kind:
         kind = kinds[place] if place < len(arguments) else None
         if kind is not None and not (name == "len" and kind.is_binary):
             as_text(binder, node.expressions[place], kind)
-    if (
-        name == "hashbytes"
-        and len(kinds) == 2
-        and kinds[1] is not None
-        and kinds[1].name in ("nchar", "nvarchar")
-    ):
-        kind = nvarchar(MAX)
+    if name == "hashbytes" and any(kind and kind.name in ("nchar", "nvarchar") for kind in kinds[1:2]):
+        style_and_type = (exp.Null(), text(nvarchar(MAX)))
         wrap_in_call(
-            node.expressions[1],
-            "convert",
-            text("varbinary(max)"),
-            trailing_arguments=(exp.Null(), text(kind)),
+            node.expressions[1], "convert", text("varbinary(max)"), trailing_arguments=style_and_type
         )
-    if name == "datalength" and kinds and kinds[0] not in (None, NULL):
+    if name == "datalength" and kinds[0] not in (None, NULL):
         node.append("expressions", text(kinds[0]))
-    if name == "sql_variant_property" and len(kinds) == 2:
+    if name == "sql_variant_property":
         _variant_property(node, kinds[0])
-    if len(kinds) in _TYPED_LAST.get(name, ()):
+    if name in _TYPED_LAST:
         kind = kinds[0] if name in _BITS else result
         if name == "date_bucket" and len(kinds) == 3:
             node.append("expressions", exp.Null())
@@ -416,7 +408,7 @@ def _infer_call(binder: Binder, node: exp.Expr) -> Kind:
             node.append("expressions", exp.Literal.number(1))
         if kind is not None:
             node.append("expressions", text(kind))
-    if name == "replicate" and result is not None and len(kinds) == 2:
+    if name == "replicate" and result is not None:
         node.append("expressions", exp.Literal.number(result.length))
     if name in returns.FITTED and kinds and kinds[0] is not None:
         if kinds[0].is_moment or kinds[0] == GUID:

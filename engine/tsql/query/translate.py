@@ -47,12 +47,10 @@ def check_statement(text: str, line: int) -> bool:
 
 def check_condition(text: str, line: int) -> None:
     """Raise SqlSyntaxError unless *text* is a condition (4145 if it is a value)."""
-    expression = _condition(copy_tree("SELECT " + text, line))
-    while isinstance(expression, exp.Paren | exp.Not):
-        expression = expression.this
-    if not isinstance(
-        expression, exp.Predicate | exp.Connector | exp.Exists | exp.Escape | exp.In | exp.Between
-    ):
+    node = _condition(copy_tree("SELECT " + text, line))
+    while isinstance(node, exp.Paren | exp.Not):
+        node = node.this
+    if not isinstance(node, exp.Predicate | exp.Connector | exp.Exists | exp.Escape | exp.In | exp.Between):
         raise SqlSyntaxError(line, 4145, tokens_of(text)[-2].text)
 
 
@@ -157,13 +155,11 @@ def _planning(text: str, names: BindingContext) -> Planning:
 
 def plan(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
     """Return the plan of a statement, expression or condition. Raises the errors of `planning`."""
-    known_names = names or NO_NAMES
+    names = names or NO_NAMES
     if kind == "statement":
-        return _translate_errors(planning(text, known_names).result)
+        return _translate_errors(planning(text, names).result)
     build = _plan_condition if kind == "condition" else _plan_expression
-    return _VALUES.get(
-        (kind, text, known_names), len(text), lambda: _translate_errors(lambda: build(text, known_names))
-    )
+    return _VALUES.get((kind, text, names), len(text), lambda: _translate_errors(lambda: build(text, names)))
 
 
 _VALUES: Final[ResultCache[QueryPlan]] = ResultCache(PLANS_KEPT)
@@ -177,9 +173,8 @@ def _plan_expression(text: str, names: BindingContext) -> QueryPlan:
 def _plan_condition(text: str, names: BindingContext) -> QueryPlan:
     """Return the plan that computes 1 if the condition is true, else 0."""
     tree = copy_tree("SELECT " + text, 1)
-    case = exp.Case(
-        ifs=[exp.If(this=_condition(tree), true=exp.Literal.number(1))], default=exp.Literal.number(0)
-    )
+    is_true = exp.If(this=_condition(tree), true=exp.Literal.number(1))
+    case = exp.Case(ifs=[is_true], default=exp.Literal.number(0))
     return run_to_completion(_plan_select(exp.Select(expressions=[case]), names))
 
 

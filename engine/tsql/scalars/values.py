@@ -137,19 +137,19 @@ def _convert_to_integer(value: Scalar, name: str, source: SqlType | None) -> int
     # results].
     is_money = source is not None and source.name in MONEYS
     if types.is_encoded_decimal(value):
-        whole_part = int(
+        integer = int(
             types.decode_decimal(value).to_integral_value(ROUND_HALF_UP if is_money else ROUND_DOWN)
         )
     else:
-        whole_part = int(exact(number).quantize(Decimal(1), ROUND_HALF_UP)) if is_money else int(number)
-    if low <= whole_part <= high:
-        return whole_part
+        integer = int(exact(number).quantize(Decimal(1), ROUND_HALF_UP)) if is_money else int(number)
+    if low <= integer <= high:
+        return integer
     if source is not None and source.name in FLOATS:
         raise SqlError(232, name, f"{number:f}")
     exactly = source is not None and source.name in DECIMALS
     if exactly or name in ("int", "bigint"):
         raise SqlError(8115, "numeric" if exactly else "expression", name)
-    raise SqlError(220, name, whole_part)
+    raise SqlError(220, name, integer)
 
 
 def is_plain_text(value: Scalar) -> TypeGuard[str]:
@@ -545,10 +545,8 @@ def _order_key(text: str) -> tuple[str, str]:
     comparable_text = comparable(text)
     if comparable_text.isascii() and comparable_text.isalnum():
         return comparable_text, comparable_text
-    plain_text = "".join(
-        c for c in unicodedata.normalize("NFD", comparable_text) if not unicodedata.combining(c)
-    )
-    return "".join(c if c.isalnum() else f"\x01{c}" for c in plain_text), comparable_text
+    base = "".join(c for c in unicodedata.normalize("NFD", comparable_text) if not unicodedata.combining(c))
+    return "".join(c if c.isalnum() else f"\x01{c}" for c in base), comparable_text
 
 
 def compare(a: str, b: str) -> int:
