@@ -20,7 +20,7 @@ from tests.events import read_field
 SERVER: Final = "NODE_1"
 PREPARED: Final = r"""CREATE TABLE t (a int NOT NULL, b int); CREATE INDEX i ON t (b)
 GO
-CREATE LOGIN known WITH PASSWORD = 'Pa55!!'; CREATE LOGIN orphan WITH PASSWORD = 'Pa55!!', SID = 0xA0
+CREATE LOGIN known WITH PASSWORD = 'Pa55!!'; CREATE LOGIN orphan WITH PASSWORD = 'Pa55!!', SID = 0x000000000000000000000000000000A0
 GO
 CREATE USER someone WITHOUT LOGIN
 GO
@@ -63,7 +63,7 @@ TEMPLATES: Final = {
 
 EXAMPLES: Final = {
     ("CREATE LOGIN", "PASSWORD"): "CREATE LOGIN n WITH PASSWORD = 'Qa55!!'",
-    ("CREATE LOGIN", "SID"): "SID = 0xAB",
+    ("CREATE LOGIN", "SID"): "SID = 0x000000000000000000000000000000AB",
     ("CREATE LOGIN", "DEFAULT_DATABASE"): "DEFAULT_DATABASE = Plain",
     ("CREATE LOGIN", "DEFAULT_LANGUAGE"): "DEFAULT_LANGUAGE = Deutsch",
     ("CREATE LOGIN", "CHECK_POLICY"): "CHECK_POLICY = OFF",
@@ -391,7 +391,9 @@ def test_a_backup_default_applies_to_the_next_backup(base: World, setting: str) 
 
 
 def test_sid_of_another_login_is_refused(base: World) -> None:
-    assert run(base, "CREATE LOGIN n WITH PASSWORD = 'Pa55!!', SID = 0xA0")[0].numbers == [15433]
+    assert run(base, "CREATE LOGIN n WITH PASSWORD = 'Pa55!!', SID = 0x000000000000000000000000000000A0")[
+        0
+    ].numbers == [15433]
 
 
 @pytest.mark.parametrize(
@@ -420,6 +422,7 @@ def test_version_names_a_supported_windows(version: int, year: str) -> None:
         (r"CREATE DATABASE n ON (NAME = f, FILENAME = 'D:\f.mdf', SIZE = 0)", 5174),
         (r"BACKUP DATABASE Plain TO DISK = 'D:\y.bak' WITH RETAINDAYS = 1e308", 102),
         ("CREATE LOGIN n WITH PASSWORD = 'Pa55!!', SID = 0x" + "F" * 99, 15419),
+        ("CREATE LOGIN n WITH PASSWORD = 'Pa55!!', SID = 0x1234", 15419),
     ],
 )
 def test_a_hostile_option_is_an_error_of_the_server(base: World, statement: str, number: int) -> None:

@@ -290,7 +290,7 @@ def _create_login(machine: Machine, statement: s.CreateLogin) -> Outcome:
 
 
 SID_BYTES: Final = 16
-"""Length of the SID of a SQL login. Documented."""
+"""Length of the SID of a SQL login; the page of CREATE LOGIN documents it."""
 
 
 def _sid(value: object) -> int | None:
@@ -300,7 +300,7 @@ def _sid(value: object) -> int | None:
     digits = str(value).lower().removeprefix("0x")
     if not re.fullmatch(r"[0-9a-f]+", digits):
         raise SqlError(102, value)
-    if len(digits.lstrip("0")) > 2 * SID_BYTES:
+    if (len(digits) + 1) // 2 != SID_BYTES:
         raise SqlError(15419)
     return int(digits, 16)
 
