@@ -145,6 +145,9 @@ LIVE, STEP, REPLAYING, OVER, WHY = "live", "step", "replay", "over", "why"
 REVEAL_MS: Final = 700
 """Wall time after which the next requirement is judged. Ours."""
 
+WATCH_OFFER_S: Final = 20.0
+"""Time for which the failover in progress is offered to a person at the keyboard. Assumed."""
+
 
 class FailoverMoment(WindowPart):
     """Controller that shows and hides the stage; it may pause the run but changes nothing in it."""
@@ -251,7 +254,7 @@ class FailoverMoment(WindowPart):
             return
         if _is_typing():
             words = tr("A failover has begun.")
-            self._notice.offer(words, tr("Watch it"), self.watch)
+            self._notice.offer(words, tr("Watch it"), self.watch, for_s=WATCH_OFFER_S)
             return
         self._begin_live(drill, number, expected)
 

@@ -45,8 +45,8 @@ def find_change(client: Client, text: str) -> str:
     changed_settings = {
         key: setting for key, setting in new_settings.items() if before.get(key, ("", ""))[1] != setting[1]
     }
-    for key, (name, _) in before.items():
-        if key not in new_settings and key in REMOVED:
+    for key, (name, value) in before.items():
+        if key not in new_settings and value != REMOVED.get(key, value):
             changed_settings[key] = (name, REMOVED[key])
     words = ";".join(f"{name}={value}" for name, value in changed_settings.values())
     return f"configure-app {client.name} {words}" if words else ""

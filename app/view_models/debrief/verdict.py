@@ -147,6 +147,8 @@ def describe_lesson(
     """Return the verdict on a run whose biggest mistake is *lesson*."""
     steps = tuple(describe_step(item, choices) for item in choose_steps(lesson.best, STEPS_MAX))
     heading = tr("Better:") if steps else tr("Better: do nothing more.")
+    if not steps and lesson.line == "finish":  # for example while a question is open
+        heading = tr("Better: do not end the drill yet.")
     return Verdict(
         tr("Biggest mistake, at {moment}").format(moment=formatting.run_time(lesson.tick / TICKS_PER_S)),
         "bad",

@@ -23,7 +23,7 @@ ORDERED: Final = mark("until the command")
 PHASES: Final = (
     ("failed", "detected", DETECTION, None),
     ("detected", "redo_done", mark("redo"), 1),
-    ("redo_done", "decided", mark("decision"), 2),
+    ("redo_done", "decided", mark("quorum"), 2),
     ("decided", "online", mark("role change"), 0),
     ("online", "undo_done", mark("undo"), 3),
 )

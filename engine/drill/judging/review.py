@@ -37,7 +37,7 @@ from engine.model import Failover, Tick
 PHASES: Final = (
     ("failed", "detected", say("detection")),
     ("detected", "redo_done", say("redo")),
-    ("redo_done", "decided", say("decision")),
+    ("redo_done", "decided", say("quorum")),
     ("decided", "online", say("role change")),
     ("online", "undo_done", say("undo")),
 )

@@ -193,6 +193,7 @@ def test_the_stage_asks_a_person_who_is_typing(staged_window: OpenWindow, qtbot:
     assert not staged_window.failover_moment.state
     assert query.editor.hasFocus()
     assert "failover" in staged_window.notice.text
+    assert staged_window.notice._hide_timer.isActive()
     qtbot.keyClick(staged_window, Qt.Key.Key_F12)
     assert staged_window.failover_moment.state == "live"
 

@@ -21,6 +21,7 @@ def test_the_string_names_what_the_application_uses() -> None:
     ("text", "line"),
     [
         (TEXT, ""),
+        (TEXT.replace("Connect Timeout=15;", ""), ""),
         (TEXT.replace("SERVER_C", "SERVER_B"), "configure-app APP Failover Partner=SERVER_B"),
         (TEXT.replace("Failover Partner=SERVER_C;", ""), "configure-app APP Failover Partner="),
         (TEXT + ";MultiSubnetFailover=yes", "configure-app APP MultiSubnetFailover=yes"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from app.view_models.course import ASYNCHRONOUS, find_protection
 from app.view_models.debrief.model import (
@@ -13,7 +14,7 @@ from app.view_models.debrief.model import (
     judge_answer,
     reveal_answer,
 )
-from app.view_models.debrief.verdict import describe_action, describe_step, find_retry
+from app.view_models.debrief.verdict import describe_action, describe_lesson, describe_step, find_retry
 from engine.drill.judging.counterfactual import LOOK_S
 from engine.drill.par.account import WAITING, RunSegment
 from engine.drill.par.lessons import Judgment
@@ -90,6 +91,12 @@ def test_a_retry_starts_early_enough_and_announces_the_event() -> None:
     assert "Power off" in acted.notice
     assert idle.begin_tick <= IDLE.tick + 1
     assert idle.notice == "You did not act from 1:20 to 2:00."
+
+
+def test_an_early_end_is_called_the_mistake() -> None:
+    ended = describe_lesson(replace(ACTED, line="finish", plan=()), None, {}, ())
+    assert ended.heading == "Better: do not end the drill yet."
+    assert describe_lesson(replace(ACTED, plan=()), None, {}, ()).heading == "Better: do nothing more."
 
 
 def test_a_lesson_asks_first_and_reveals_afterwards() -> None:

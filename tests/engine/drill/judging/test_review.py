@@ -56,7 +56,7 @@ def test_a_failover_is_compared_with_the_published_row() -> None:
     assert [phase.name for phase in failover.phases] == [
         "detection",
         "redo",
-        "decision",
+        "quorum",
         "role change",
         "undo",
     ]
