@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, SignalInstance
 from PySide6.QtGui import QAction, QPalette
 from PySide6.QtWidgets import QMenu
 
@@ -90,27 +90,21 @@ class SharedActions(QObject):
             menu.aboutToHide.connect(lambda: self.pointed.emit(""))
 
     def _query(self, server: str) -> QAction:
-        name = f"query {server}"
-        action = self._actions.get(name)
-        if action is None:
-            action = self._actions[name] = QAction(tr("New query on {server}").format(server=server), self)
-            action.triggered.connect(lambda: self.query_wanted.emit(server))
-        return action
+        return self._request(tr("New query on {server}").format(server=server), self.query_wanted, server)
 
     def _connection(self, client: str) -> QAction:
-        name = f"connection {client}"
-        action = self._actions.get(name)
-        if action is None:
-            action = self._actions[name] = QAction(tr("Connection string and driver log…"), self)
-            action.triggered.connect(lambda: self.connection_wanted.emit(client))
-        return action
+        return self._request(tr("Connection string and driver log…"), self.connection_wanted, client)
 
     def _shell(self, node: str) -> QAction:
-        name = f"shell {node}"
-        action = self._actions.get(name)
+        return self._request(tr("PowerShell on {node}").format(node=node), self.shell_wanted, node)
+
+    def _request(self, text: str, request: SignalInstance, target: str) -> QAction:
+        """Return the action that emits *request* for *target*; each is created once."""
+        key = f"{text}/{target}"
+        action = self._actions.get(key)
         if action is None:
-            action = self._actions[name] = QAction(tr("PowerShell on {node}").format(node=node), self)
-            action.triggered.connect(lambda: self.shell_wanted.emit(node))
+            action = self._actions[key] = QAction(text, self)
+            action.triggered.connect(lambda: request.emit(target))
         return action
 
     def _action(self, offer: ActionOffer, colors: theme.ThemeTokens) -> QAction:

@@ -303,10 +303,8 @@ def add_dependency(world: World, node: str, call: CmdletCall, piped: PipelineTab
         else call.value("resource", 0) or lookup.name(call, None, "resource")
     )
     name = lookup.resource(world, node, name, call)[1].name
-    provider = lookup.resource(world, node, call.value("provider", 0 if piped is not None else 1), call)[
-        1
-    ].name
-    commands.add_dependency(world, name, provider, node)
+    provider = call.value("provider", 0 if piped is not None else 1)
+    commands.add_dependency(world, name, lookup.resource(world, node, provider, call)[1].name, node)
     return get_resource(world, node, CmdletCall("Get-ClusterResource", {"name": (name,)}), None)
 
 

@@ -236,7 +236,9 @@ def _make_node_card(world: World, face: ServerFace, failover: Failover) -> Stage
     note = ""
     if role is not None:
         owned = [
-            r.name for _, r in roles.iterate_roles(world) if r.owner == face.name and r.kind == "instance"
+            other.name
+            for _, other in roles.iterate_roles(world)
+            if other.owner == face.name and other.kind == "instance"
         ]
         note = tr(OWNED if owned else HOSTED).format(instance=", ".join(owned))
         if face.name == failover.from_server and role.owner != face.name:
