@@ -65,10 +65,7 @@ class QueuedReplay:
     def play_turn(self) -> bool:
         """Play for at most one turn; return True if all entries are played."""
         end_s = time.thread_time() + TURN_S
-        for _ in self._slices:
-            if time.thread_time() > end_s:
-                return False
-        return True
+        return all(time.thread_time() <= end_s for _ in self._slices)
 
     def _take_entries(self) -> Iterator[LogEntry]:
         while self._entries:
