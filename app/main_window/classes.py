@@ -108,6 +108,8 @@ class Classes(QObject):
         self._shown_history: History | None = None
         """The run of the seat that is watched."""
         self._picture: Topology | None = None
+        self._shown_part = 0
+        """Number of the part whose drill the station shows."""
         self._partial_lines = {"host": "", "console": ""}
 
         self._room_checked.connect(self._show_room)
@@ -252,6 +254,9 @@ class Classes(QObject):
             return
         match TO_INSTRUCTOR.read_known(line):
             case DashboardUpdate() as update:
+                if update.part_number != self._shown_part:
+                    self._shown_history = None
+                    self._show_class(self.board)
                 self.board.show_board(update)
             case ReplayMoments(moments=moments):
                 self._show_divergences(moments)
@@ -277,6 +282,7 @@ class Classes(QObject):
             return
         if part is None:
             return
+        self._shown_part = part.id
         scenario = parse_scenario(part.scenario_text, part.scenario_name)
         drill = Drill(scenario, part.seed, DrillMode.PRACTICE)
         lines = [class_instruction.text for class_instruction in prepared if class_instruction.kind == INJECT]

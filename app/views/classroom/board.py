@@ -271,7 +271,13 @@ class ClassBoard(QDialog):
         self._suggest, self._goal_texts = suggest, goal_texts
         self._title = title
         self.title.setText(tr("Class: {title}").format(title=title))
+        if self.projector is not None:
+            self.projector.show_title(title)
         self.notes.setPlainText(notes or tr("No notes from the author."))
+        while (item := self._events_row.takeAt(0)) is not None:  # events of an earlier part
+            if (earlier_button := item.widget()) is not None:
+                earlier_button.hide()
+                earlier_button.deleteLater()
         for line in events:
             button = _button(describe_input(line, {}))
             button.setToolTip(tr("Apply this to the recipient of the line below"))

@@ -238,9 +238,9 @@ class ProjectorView(QWidget):
         self.clock.setVisible(not lobby)
         if lobby:
             names = ", ".join(tile.name for tile in tiles)
-            self.state.setText(
-                f"{describe_arrivals(tiles)}: {names}" if tiles else tr("Nobody has joined yet.")
-            )
+            arrivals = f"{describe_arrivals(tiles)}: {names}" if tiles else tr("Nobody has joined yet.")
+            pause = "" if board.break_s is None else roster.describe_pace(board)
+            self.state.setText("\n".join(filter(None, (pause, arrivals))))
             return
         at_s = max((tile.at_s for tile in tiles), default=0.0) if board.clock_s is None else board.clock_s
         self.clock.setText(formatting.run_time(at_s))

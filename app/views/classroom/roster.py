@@ -224,7 +224,7 @@ def describe_class(board: DashboardUpdate, tiles: Sequence[Tile], nameless: bool
             if nameless
             else tr("Not frozen yet: {names}.").format(names=", ".join(board.not_frozen))
         )
-    if board.state == "frozen" and not any(map(has_started, tiles)):
+    if board.state == "frozen" and board.break_s is None and not any(map(has_started, tiles)):
         return f"{description}. " + tr("Waiting for the start.")
     return f"{description}. {describe_pace(board)}"
 

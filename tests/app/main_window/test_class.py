@@ -464,10 +464,14 @@ def test_a_hosted_class_runs_next_to_the_desk_and_asks_before_closing(
     assert "The class is saved in" in window.notice.text
 
 
-def test_an_earlier_class_can_be_continued(
+def test_an_earlier_class_can_be_continued_and_its_next_part_shows_its_drill(
     hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    with run_host(tmp_path / "class.sqlite", "planned-failover") as host:
+    (tmp_path / "plan.toml").write_text(
+        'scenario = "planned-failover"\nmode = "practice"\n[[part]]\nkind = "lesson"\n'
+        '[[part]]\nkind = "post"\nscenario = "cable-pulled"\n'
+    )
+    with run_host(tmp_path / "class.sqlite", "--plan", tmp_path / "plan.toml") as host:
         code = host.code.partition("@")[0]
     monkeypatch.setattr("app.main_window.classes.PORT", "0")
     monkeypatch.setattr(
@@ -481,6 +485,14 @@ def test_an_earlier_class_can_be_continued(
     board = classes.board
     assert board is not None
     qtbot.waitUntil(lambda: board.code.text().startswith(code), timeout=HOST_MS)
+    assert board.title.text() == "Class: Planned manual failover"
+    qtbot.waitUntil(board.freeze.isEnabled, timeout=HOST_MS)
+    board.finish.click()
+    hands.say_yes()
+    qtbot.waitUntil(board.next_part.isEnabled, timeout=HOST_MS)
+    board.next_part.click()
+    qtbot.waitUntil(lambda: "Part 2 of 2" in board.state.text(), timeout=HOST_MS)
+    assert board.title.text() == "Class: Principal loses its network"
     classes.stop()
 
 

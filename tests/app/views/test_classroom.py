@@ -527,6 +527,32 @@ def test_next_part_returns_to_the_lobby(board: ClassBoard) -> None:
     projector.close()
 
 
+def test_drill_of_the_next_part_replaces_that_of_the_earlier_one(board: ClassBoard) -> None:
+    projector = board.show_projector()
+    board.show_class("Cable", "Ask first.", ["power-off HEAD1", "power-on HEAD1"])
+    board.show_class("Planned failover", "", ["power-off SOUTH1"])
+    board.show_board(board_of(tile(1, "Ann")))
+    shown_events = [
+        button.text() for button in board.events.findChildren(QPushButton) if not button.isHidden()
+    ]
+    assert shown_events == ["SOUTH1 ▸ Power off"]
+    assert board.notes.toPlainText() == "No notes from the author."
+    assert projector.title.text() == "Planned failover"
+    projector.close()
+
+
+def test_break_before_the_start_is_shown_with_its_end(board: ClassBoard) -> None:
+    projector = board.show_projector()
+    waiting = board_of(tile(1, "Ann", at_s=0.0, acknowledged=0), state="frozen")
+    board.show_board(replace(waiting, break_s=300.0))
+    assert ", break until " in board.state.text()
+    assert ", break until " in projector.state.text()
+    board.show_board(waiting)
+    assert board.state.text().endswith("Waiting for the start.")
+    assert "break" not in projector.state.text()
+    projector.close()
+
+
 def test_picture_of_a_seat_is_interactive_only_under_control(board: ClassBoard) -> None:
     lines: list[str] = []
     board.line_entered.connect(lambda line, recipient: lines.append(line))
