@@ -68,10 +68,10 @@ def _describe_class(database: Path) -> str:
     except RecordUnavailableError:
         return ""
     try:
-        part, seats = record.the_class(), record.seats()
+        part, seats, parts = record.the_class(), record.seats(), record.parts()
     finally:
         record.close()
-    if part is None or part.state == OVER:
+    if part is None or (part.state == OVER and part.id == parts[-1].id):
         return ""
     time = formatting.run_time(max((seat.tick for seat in seats), default=0) / TICKS_PER_S)
     title = parse_scenario(part.scenario_text, part.scenario_name).title

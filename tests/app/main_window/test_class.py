@@ -21,6 +21,7 @@ from app.classroom import class_files, console
 from app.classroom.code import invitation
 from app.classroom.log_entries import LogEntry
 from app.classroom.messages.replies import PaceState, RunShown, ShownRun, VerdictMessage
+from app.classroom.models import OVER, RUNNING
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import SeatLog, read_handout
 from app.classroom.seat_phase import SeatEvent, SeatPhase, next_phase
@@ -720,9 +721,22 @@ def test_interrupted_class_is_offered_at_the_next_start(
     assert offer() == "Return to your class"
     require(window.notice.offer_button).click()
     database = tmp_path / "held.sqlite"
-    with run_host(database, "planned-failover") as host, Stranger(host.invited) as ann:
+    parts = '[[part]]\nkind = "lesson"\n[[part]]\nkind = "post"\n'
+    (tmp_path / "plan.toml").write_text(f'scenario = "planned-failover"\nmode = "practice"\n{parts}')
+    with (
+        run_host(database, "--plan", tmp_path / "plan.toml") as host,
+        Stranger(host.invited) as ann,
+    ):
         ann.asks(join(host.invited, "Ann"), "welcome")
     store.set(settings.CLASS_HELD, str(database))
+    record = ClassRecord(str(database), new=False)
+    record.change(state=OVER)
+    assert offer() == "Continue your class", "the next part has not begun"
+    record.start_next_part()
+    record.change(state=OVER)
+    assert offer() == "Return to your class", "the last part has ended"
+    record.change(state=RUNNING)
+    record.close()
     assert offer() == "Continue your class"
     assert "at 0:00" in window.notice.text
     assert "1 seat" in window.notice.text
