@@ -53,11 +53,14 @@ class LiveBoard:
             self.changed.update(self._hands)
 
     def note_silence(self) -> None:
-        """Note which connections have gone silent, or answer again."""
+        """Note which connections have gone silent or answer again, and which runs are paused or advance again."""
         for seat in self._seats.values():
             silent = seat.socket is not None and is_silent(seat.socket)
             if silent != seat.silent:
                 seat.silent = silent
+                self.changed.add(seat.number)
+            may_run = seat.connected and not (seat.over or seat.frozen or self._pace.should_freeze(seat))
+            if seat.standstill.note(seat.tick, may_run):
                 self.changed.add(seat.number)
 
     def build_dashboard(self, numbers: Sequence[int] | None = None) -> DashboardUpdate:

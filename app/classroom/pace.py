@@ -24,6 +24,10 @@ network breaks.
 """
 
 
+PAUSED_S: Final = 10.0
+"""Wall time without progress after which a run counts as paused. Assumed: several reports of a running seat."""
+
+
 class SeatSpeed:
     """Speed of a seat, computed from the positions that it reports."""
 
@@ -44,6 +48,22 @@ class SeatSpeed:
                 speed = (tick - self._previous[1]) / TICKS_PER_S / span_s
                 self.speed = speed if self.speed is None else self.speed + SMOOTHING * (speed - self.speed)
             self._previous = (now_s, tick)
+
+
+class Standstill:
+    """Detection of a run that its participant has paused, from the position that the host knows."""
+
+    def __init__(self) -> None:
+        self.is_paused = False
+        self._tick, self._moved_at_s = -1, 0.0
+
+    def note(self, tick: int, may_run: bool) -> bool:
+        """Record the position of a seat, and whether it may run; return whether `is_paused` has changed."""
+        now_s, was_paused = time.monotonic(), self.is_paused
+        if tick != self._tick or not may_run:
+            self._tick, self._moved_at_s = tick, now_s
+        self.is_paused = now_s - self._moved_at_s >= PAUSED_S
+        return self.is_paused != was_paused
 
 
 class PacedSeat(Protocol):

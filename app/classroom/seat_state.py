@@ -11,7 +11,7 @@ from app.classroom.conversation import RequestRefusedError
 from app.classroom.messages.replies import LogVerdict, Tile
 from app.classroom.messages.requests import SeatTarget
 from app.classroom.models import ClassInstruction, Seat
-from app.classroom.pace import ClassPace, SeatSpeed
+from app.classroom.pace import ClassPace, SeatSpeed, Standstill
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
@@ -58,6 +58,7 @@ class SeatState(Struct):
     socket: WebSocket | None = None
     silent: bool = False
     """True if nothing arrives over the open connection."""
+    standstill: Standstill = field(default_factory=Standstill)
     host: str = ""
     """Host to which the seat is or was last connected, as far as known here; empty: none."""
     visit: int = 0
@@ -135,6 +136,7 @@ def build_tile(
         held=seat.held,
         version=seat.version,
         recording=seat.recording,
+        paused=seat.standstill.is_paused,
         verdict=seat.verdict,
         reachable=seat.worth[-1][1] if seat.worth else None,
         worth=seat.worth,

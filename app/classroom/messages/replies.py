@@ -242,6 +242,8 @@ class Tile(Struct, frozen=True):
     """Version of the seat; empty: an older seat that does not send it."""
     recording: bool = False
     """The seat has reported that its log is written."""
+    paused: bool = False
+    """The run does not advance although nobody holds it back; absent from hosts before 1.1."""
 
 
 class ClassMark(Struct, frozen=True):

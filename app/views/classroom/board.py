@@ -274,10 +274,7 @@ class ClassBoard(QDialog):
         if self.projector is not None:
             self.projector.show_title(title)
         self.notes.setPlainText(notes or tr("No notes from the author."))
-        while (item := self._events_row.takeAt(0)) is not None:  # events of an earlier part
-            if (earlier_button := item.widget()) is not None:
-                earlier_button.hide()
-                earlier_button.deleteLater()
+        self._events_row.delete_widgets()  # of an earlier part
         for line in events:
             button = _button(describe_input(line, {}))
             button.setToolTip(tr("Apply this to the recipient of the line below"))
@@ -302,9 +299,7 @@ class ClassBoard(QDialog):
         """Open the replay, with the run of the selected seat."""
         if self.replay is None:
             return
-        tile = next(iter(self._tiles.values()), None)
-        if self.selected_seat is not None:
-            tile = self._tiles[self.selected_seat]
+        tile = self._tiles.get(self.selected_seat or 0) or next(iter(self._tiles.values()), None)
         self.pages.setCurrentWidget(self.replay)
         if tile is not None:
             self.replay.open_seat(tile.seat, tile.at_s)
@@ -417,8 +412,7 @@ class ClassBoard(QDialog):
 
     def _show_tiles(self) -> None:
         """Show the seats in the chosen order."""
-        tiles = list(self._tiles.values())
-        self.tiles.show_seats(tiles, ORDERS[self.order.currentData()], self._name)
+        self.tiles.show_seats(list(self._tiles.values()), ORDERS[self.order.currentData()], self._name)
 
     def _show_selected(self) -> None:
         """Name the selected seat among the recipients, and show its question."""

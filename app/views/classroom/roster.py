@@ -102,6 +102,8 @@ def find_state(tile: Tile) -> RosterState:
     if verdict is not None and verdict["stuck_since_s"] is not None:
         stuck_since = formatting.run_time(verdict["stuck_since_s"])
         return RosterState(tr("Idle since {t}").format(t=stuck_since), tone="warn", sign="warning")
+    if tile.paused:
+        return RosterState(tr("Paused"), sign="pause")
     unverified = other_version and tr("{version}, its states are not verified").format(version=other_version)
     return RosterState(tr("Active"), unverified, "ok", "check")
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from app.classroom.instructions import InstructionBook
 from app.classroom.live_board import LiveBoard
-from app.classroom.models import MESSAGE, ClassInstruction
-from app.classroom.pace import ClassPace
+from app.classroom.models import FROZEN, MESSAGE, ClassInstruction
+from app.classroom.pace import PAUSED_S, ClassPace
 from app.classroom.plan import LessonPlan
 from app.classroom.seat_state import SeatState
 from tests.class_process import new_class
@@ -46,3 +48,29 @@ def test_board_of_a_large_class_is_cheap_after_many_messages() -> None:
     tiles = board.build_dashboard(list(seats)).tiles
     assert time.process_time() - begun_s < BUILD_S
     assert {len(tile.unanswered) for tile in tiles} == {MESSAGES}
+
+
+def test_run_that_stands_still_without_a_freeze_is_paused(monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = load_shipped_scenario("planned-failover")
+    the_class = new_class(scenario, LessonPlan(scenario="planned-failover", mode="practice"), "")
+    seat, now_s = seat_of(1), 100.0
+    seat.away = True  # connected to another host
+    board = LiveBoard(the_class, 1, {1: seat}, InstructionBook([]), ClassPace(the_class, scenario))
+    monkeypatch.setattr("app.classroom.pace.time.monotonic", lambda: now_s)
+
+    def is_paused(*, wait_s: float, tick: int, frozen: bool = False) -> tuple[bool, list[int]]:
+        nonlocal now_s
+        now_s += wait_s
+        seat.tick, the_class.state, board.changed = tick, FROZEN if frozen else "running", set()
+        board.note_silence()
+        (paused_tile,) = board.build_dashboard().tiles
+        return paused_tile.paused, sorted(board.changed)
+
+    assert is_paused(wait_s=0.0, tick=700) == (False, [])
+    assert is_paused(wait_s=PAUSED_S, tick=720) == (False, [])
+    assert is_paused(wait_s=PAUSED_S, tick=720) == (True, [1])
+    assert is_paused(wait_s=1.0, tick=720) == (True, [])
+    assert is_paused(wait_s=1.0, tick=720, frozen=True) == (False, [1])
+    assert is_paused(wait_s=1.0, tick=720) == (False, [])
+    assert is_paused(wait_s=PAUSED_S, tick=720) == (True, [1])
+    assert is_paused(wait_s=1.0, tick=800) == (False, [1])
