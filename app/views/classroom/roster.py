@@ -103,7 +103,7 @@ def find_state(tile: Tile) -> RosterState:
         stuck_since = formatting.run_time(verdict["stuck_since_s"])
         return RosterState(tr("Idle since {t}").format(t=stuck_since), tone="warn", sign="warning")
     if tile.paused:
-        return RosterState(tr("Paused"), sign="pause")
+        return RosterState(tr("Paused by participant"), sign="pause")
     unverified = other_version and tr("{version}, its states are not verified").format(version=other_version)
     return RosterState(tr("Active"), unverified, "ok", "check")
 

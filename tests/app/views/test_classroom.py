@@ -224,7 +224,7 @@ def test_markup_in_names_and_questions_is_shown_as_text(board: ClassBoard) -> No
             ["Lost 16 points at 1:10", "SERVER_B ▸ Power off"],
         ),
         ({"worth": [(9.0, 100.0), (70.0, 86.0)]}, ["Active", ""]),
-        ({"paused": True}, ["Paused", ""]),
+        ({"paused": True}, ["Paused by participant", ""]),
         ({"paused": True, "frozen": True}, ["Frozen", ""]),
         ({"worth": [(9.0, 100.0), (70.0, 50.0)], "at_s": 251.0}, ["Active", ""]),
         (
