@@ -10,3 +10,9 @@ def parse_json(text: str | bytes) -> Any:
         return json.loads(text)
     except RecursionError:
         raise ValueError("the text is nested too deeply") from None
+    except json.JSONDecodeError:
+        raise
+    except UnicodeDecodeError:
+        raise ValueError("the text is not UTF-8") from None
+    except ValueError:  # Python limits the digits of an integer
+        raise ValueError("a number has too many digits") from None

@@ -24,6 +24,7 @@ from app.classroom.seat_log import PARTS_MAX, InvalidSeatLogError, SeatAssignmen
 from app.classroom.verdict import LogReplay, verdict
 from app.export.sheets import as_csv
 from app.files import run_files
+from app.files.content import UnreadableFileError, read_bytes
 from app.files.guarded_player import OF_FILE, UnplayableError, guarded
 from app.words import formatting
 from app.words.language import tr
@@ -193,14 +194,9 @@ def check_file(file: Path) -> Iterator[LogCheck]:
     Raises InvalidSeatLogError, RunFileError for a file without runs.
     """
     try:
-        with file.open("rb") as content:
-            raw = content.read(BYTES_MAX + 1)
-    except (OSError, ValueError) as problem:
-        raise InvalidSeatLogError(
-            tr("{file} cannot be read: {why}").format(file=file, why=problem)
-        ) from problem
-    if len(raw) > BYTES_MAX:
-        raise InvalidSeatLogError(tr("{file} is too large").format(file=file))
+        raw = read_bytes(file, BYTES_MAX)
+    except UnreadableFileError as problem:
+        raise InvalidSeatLogError(str(problem)) from problem
     if raw[:4] == b"PK\x03\x04":
         yield from _read_archive(raw, str(file))
     elif raw.startswith(b'{"seat"'):
@@ -226,7 +222,7 @@ def _read_archive(raw: bytes, file: str) -> Iterator[LogCheck]:
                 if (folder := folder_of_part(number)) + ARCHIVE in members
             ]
             if "" not in parts:
-                raise KeyError(ARCHIVE)
+                raise ValueError(tr("{file} is missing").format(file=ARCHIVE))
             logs_by_folder = [(folder, *_read_shared_data(archive, members, folder)) for folder in parts]
             for folder, shared, claims in logs_by_folder:
                 yield from _read_part(archive, members, file, folder, shared, claims)

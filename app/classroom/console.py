@@ -19,6 +19,7 @@ from app.classroom.messages.codec import WELCOME_BYTES_MAX, ProtocolError, encod
 from app.classroom.messages.replies import TO_INSTRUCTOR, ReplayMoments, RequestDone, RequestFailed
 from app.classroom.messages.requests import REQUESTS, HandIn, Request, Steer
 from app.classroom.models import ClassPart
+from app.files.content import UnreadableFileError, read_bytes
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
@@ -99,13 +100,9 @@ def requests(line: str) -> list[Request]:
     if file is None:
         return [request(line)]
     try:
-        raw = Path(file["file"]).read_bytes()[: seat_log.BYTES_MAX]
+        raw = read_bytes(Path(file["file"]), seat_log.BYTES_MAX)
         assignment, acts = seat_log.parse(raw, file["file"])
-    except OSError as problem:
-        raise ConsoleCommandError(
-            tr("{file} cannot be read: {why}").format(file=file["file"], why=problem.strerror)
-        ) from problem
-    except seat_log.InvalidSeatLogError as problem:
+    except (UnreadableFileError, seat_log.InvalidSeatLogError) as problem:
         raise ConsoleCommandError(str(problem)) from problem
     if assignment.seat == seat_log.NOBODY:
         raise ConsoleCommandError(

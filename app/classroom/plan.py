@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from app.classroom.messages.codec import GROUP_PATTERN, NAME_MAX
 from app.classroom.models import INJECT, MESSAGE, ClassInstruction
 from app.classroom.seat_log import PARTS_MAX
+from app.files.content import UnreadableFileError, decode, read_bytes
 from app.words.language import mark, tr
 from engine.drill.authoring.schema import Duration, Line
 from engine.model import ticks
@@ -184,18 +185,10 @@ def read(file: Path) -> tuple[LessonPlan, str]:
     Raises InvalidPlanError.
     """
     try:
-        raw = file.read_bytes()[: BYTES_MAX + 1]
-    except OSError as problem:
-        raise InvalidPlanError(
-            tr("{file} cannot be read: {why}").format(file=file, why=problem.strerror)
-        ) from problem
-    if len(raw) > BYTES_MAX:
-        raise InvalidPlanError(tr("{file} exceeds the size limit of a plan").format(file=file))
-    try:
-        text = raw.decode("utf-8-sig")
+        text = decode(read_bytes(file, BYTES_MAX), str(file))
         plan = parse_plan(text)
-    except UnicodeDecodeError as problem:
-        raise InvalidPlanError(tr("{file} is not UTF-8 text").format(file=file)) from problem
+    except UnreadableFileError as problem:
+        raise InvalidPlanError(str(problem)) from problem
     except tomllib.TOMLDecodeError as problem:
         raise InvalidPlanError(tr("{file} is not TOML: {why}").format(file=file, why=problem)) from problem
     except ValidationError as problem:

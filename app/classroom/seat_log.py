@@ -31,6 +31,7 @@ from app.classroom.messages.codec import NAME_MAX
 from app.classroom.messages.replies import InstructionMessage, SeatWelcome
 from app.classroom.models import RUNNING
 from app.classroom.names import is_name
+from app.files.content import UnreadableFileError, read_bytes
 from app.files.folders import default_folder
 from app.words.language import tr
 from engine.drill.judging.report import program_version
@@ -132,12 +133,9 @@ def parse(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
 def read_handout(file: Path) -> SeatAssignment:
     """Read the assignment of seats without a network from the file of `format_handout`. Raises InvalidSeatLogError."""
     try:
-        with file.open("rb") as handout_file:
-            assignment, acts = parse(handout_file.read(BYTES_MAX), str(file))
-    except OSError as problem:
-        raise InvalidSeatLogError(
-            tr("{file} cannot be read: {why}").format(file=file, why=problem.strerror)
-        ) from problem
+        assignment, acts = parse(read_bytes(file, BYTES_MAX), str(file))
+    except UnreadableFileError as problem:
+        raise InvalidSeatLogError(str(problem)) from problem
     if assignment.seat != NOBODY or acts:
         raise InvalidSeatLogError(tr("{file} is the log of a seat. Hand it in.").format(file=file))
     return assignment

@@ -18,6 +18,7 @@ from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
 from app.files import bundle, bundle_store, scenario_files
 from app.files.bundle import Bundle, BundleError
 from app.files.bundle_store import BundleStoreError
+from app.files.content import UnreadableFileError, read_bytes
 from app.files.folders import default_folder
 from app.files.scenario_files import ScenarioNotFoundError
 from engine.drill.authoring import run_scenario
@@ -87,17 +88,11 @@ def _make(options: argparse.Namespace) -> int:
 
 
 def _bytes(file: Path) -> bytes:
-    """Read the file; content beyond the size limit of a run is refused later by the bundle.
-
-    Raises ScenarioNotFoundError.
-    """
+    """Read the file. Raises ScenarioNotFoundError."""
     try:
-        if not file.is_file():
-            raise ScenarioNotFoundError(f"mirrordrill: {file} is not a file")
-        with file.open("rb") as bundle_file:
-            return bundle_file.read(bundle.KIND_MAX["runs"] + 1)
-    except OSError as error:
-        raise ScenarioNotFoundError(f"mirrordrill: {file} cannot be read: {error.strerror}") from error
+        return read_bytes(file, bundle.KIND_MAX["runs"])
+    except UnreadableFileError as error:
+        raise ScenarioNotFoundError(f"mirrordrill: {error}") from error
 
 
 def _show(options: argparse.Namespace) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import os
 import sys
 from contextlib import AbstractContextManager, nullcontext
@@ -16,8 +15,10 @@ from app.cli.terms import UsageError, check_seed, load_named_scenario, write_jso
 from app.cli.waits import TerminalProgress, run_with_progress, stoppable
 from app.exit_codes import AS_ASKED
 from app.files import certificates
+from app.files.content import UnreadableFileError, decode, read_bytes
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
+from engine.json_text import parse_json
 
 if TYPE_CHECKING:
     from engine.drill.authoring.schema import Scenario
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from engine.drill.par.search import ParSearch, Spread
     from engine.drill.par.shapes import ParCertificate
 
+BYTES_MAX: Final = 1_000_000
+"""Maximum bytes of a certificate; the largest shipped one has 11,194 (`ls -lS assets/par`)."""
 SECONDS_MAX: Final = 86_400.0
 
 SEVERAL_S: Final = 20.0
@@ -88,15 +91,15 @@ def _read_certificate(file: Path, seed: int, text_hash: str) -> ParCertificate:
     from engine.drill.par.certificate import read_clairvoyant_plan, read_fair_plans
 
     try:
-        certificate: ParCertificate = json.loads(file.read_text(encoding="utf-8"))
+        certificate: ParCertificate = parse_json(decode(read_bytes(file, BYTES_MAX), str(file)))
         of_this = (certificate["hashes"]["scenario"], certificate["seed"]) == (text_hash, seed)
         if of_this:
             (
                 read_fair_plans(certificate),
                 read_clairvoyant_plan(certificate),
             )  # raises if the plans are not readable
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+    except UnreadableFileError as error:
+        raise UsageError(str(error)) from error
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise UsageError(f"{file} was not written by par --json") from error
     if not of_this:

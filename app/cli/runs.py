@@ -7,6 +7,7 @@ import time
 import tomllib
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Final, TextIO
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 
 from app.cli.terms import UsageError, check_seed, load_named_scenario, write, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+from app.files.content import UnreadableFileError, decode
 from app.host import Host, NoRecorder, RequestResult
 from app.host.playback import SPEED_MAX, SPEED_MIN
 from engine import simulator
@@ -81,7 +83,7 @@ def _line(event: Event) -> str:
 
 
 INPUTS_MAX: Final = 4_000_000
-"""Maximum characters of a file of input lines; a busy hour has about 20 kB. Assumed."""
+"""Maximum bytes of a file of input lines; a busy hour has about 20 kB. Assumed."""
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -149,20 +151,17 @@ def input_lines(file: str) -> tuple[list[Input], list[LocalizableMessage]]:
         return parse_script(_read_lines(file))
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{file} is not text in UTF-8 (byte {error.start + 1})") from error
+    except UnreadableFileError as error:
+        raise UsageError(str(error)) from error
 
 
 def _read_lines(file: str) -> str:
-    """Read *file* unless it is too long. Raises OSError, UnicodeDecodeError, UsageError."""
-    if file == "-":
-        text = sys.stdin.read(INPUTS_MAX + 1)
-    else:
-        with open(file, encoding="utf-8") as input_file:
-            text = input_file.read(INPUTS_MAX + 1)
-    if len(text) > INPUTS_MAX:
-        raise UsageError(f"{file} has more than {INPUTS_MAX} characters")
-    return text
+    """Read *file*, which may be a pipe, unless it is too long. Raises OSError, UnreadableFileError, UsageError."""
+    with nullcontext(sys.stdin.buffer) if file == "-" else open(file, "rb") as opened:
+        content = opened.read(INPUTS_MAX + 1)
+    if len(content) > INPUTS_MAX:
+        raise UsageError(f"{file} has more than {INPUTS_MAX} bytes")
+    return decode(content, file).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _play_inputs(drill: Drill, inputs: Sequence[Input], until_s: float | None) -> None:

@@ -7,6 +7,7 @@ from typing import Final, cast
 
 from app.export.source import ExportSource, as_json
 from app.files import journal_file, scenario_files
+from app.files.content import UnreadableFileError, decode, read_bytes
 from app.files.guarded_player import OF_FILE, Budget, GuardedPlayer, guarded
 from app.files.scenario_files import ScenarioNotFoundError
 from app.words.language import tr
@@ -52,17 +53,9 @@ class RunFileError(Exception):
 def read(file: Path) -> tuple[Report, str]:
     """Return the report in *file* and the text of its scenario. Raises RunFileError."""
     try:
-        if not file.is_file():  # opening a pipe would block, and a device never ends
-            raise RunFileError(tr("{file} is not a file.").format(file=file))
-        with file.open("rb") as run_file:
-            raw = run_file.read(BYTES_MAX + 1)
-    except OSError as error:
-        raise RunFileError(
-            tr("{file} cannot be read: {why}.").format(file=file, why=error.strerror)
-        ) from error
-    except ValueError as error:
-        raise RunFileError(tr("{file} is not a file.").format(file=escape_invisible(str(file)))) from error
-    return parse(raw, str(file))
+        return parse(read_bytes(file, BYTES_MAX), str(file))
+    except UnreadableFileError as error:
+        raise RunFileError(f"{error}.") from error
 
 
 def parse(raw: bytes, file: str) -> tuple[Report, str]:
@@ -80,7 +73,9 @@ def parse(raw: bytes, file: str) -> tuple[Report, str]:
         raise RunFileError(tr("{file} contains more values than a run may have.").format(file=file))
     try:
         is_complete = not raw.startswith(journal_file.MARK)
-        content = parse_json(raw.decode("utf-8")) if is_complete else journal_file.read(raw)
+        content = parse_json(decode(raw, file)) if is_complete else journal_file.read(raw)
+    except UnreadableFileError as error:
+        raise RunFileError(f"{error}.") from error
     except (KeyError, TypeError, IndexError, OverflowError) as error:
         raise RunFileError(
             tr("{file} is not an interrupted run: {error}.").format(

@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from app.files.content import UnreadableFileError, decode, read_bytes
 from app.files.folders import default_folder, is_special_file
 from app.words.language import tr
 from engine.drill.authoring import limits
@@ -132,25 +133,9 @@ def _is_file(path: Path) -> bool:
 
 
 def _read(path: Path) -> ScenarioFile:
-    if not _is_file(path):  # opening a pipe would block, and a device never ends
-        raise ScenarioNotFoundError(tr("{path} is not a file").format(path=path))
     try:
-        with path.open("rb") as file:
-            raw = file.read(BYTES_MAX + 1)
-        if len(raw) > BYTES_MAX:
-            raise ScenarioNotFoundError(
-                tr("{path} exceeds the size limit for a scenario ({most} MB)").format(
-                    path=path, most=BYTES_MAX // 1_000_000
-                )
-            )
-        text = raw.decode("utf-8-sig").replace("\r\n", "\n")  # Windows editors write a byte order mark
-    except OSError as error:
-        raise ScenarioNotFoundError(
-            tr("{path} cannot be read: {why}").format(path=path, why=error.strerror)
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ScenarioNotFoundError(
-            tr("{path} is not UTF-8 text (byte {start})").format(path=path, start=error.start + 1)
-        ) from error
+        text = decode(read_bytes(path, BYTES_MAX), str(path)).replace("\r\n", "\n")
+    except UnreadableFileError as error:
+        raise ScenarioNotFoundError(str(error)) from error
     origin = str(label(path.parent)["title"]) if path.parent.parent == bundles_folder() else ""
     return ScenarioFile(path.stem, str(path), text, shipped=False, origin=origin)

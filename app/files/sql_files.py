@@ -1,11 +1,11 @@
 """Scripts and results as text: files of Management Studio, and tables for spreadsheets. Without Qt."""
 
-import codecs
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 from app.export.sheets import as_csv
+from app.files.content import UnreadableFileError, decode, read_bytes
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.authoring.scenario import escape_invisible
@@ -14,13 +14,6 @@ SUFFIX: Final = ".sql"
 SIZE_MAX: Final = 4_000_000
 """Maximum bytes of a script: a million characters, the limit of a query, at four bytes each."""
 CHARACTERS_MAX: Final = 1_000_000
-
-_MARKS: Final = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-"""Byte order marks of files from Management Studio."""
 
 
 class ScriptFileError(Exception):
@@ -31,30 +24,19 @@ def read(file: Path) -> str:
     """Return the text of a script: UTF-8, UTF-16 with its mark, or Windows-1252. Raises ScriptFileError."""
     name = escape_invisible(file.name)
     try:
-        if not file.is_file():
-            raise ScriptFileError(tr("{file} is not a file").format(file=name))
-        with file.open("rb") as script_file:
-            content = script_file.read(SIZE_MAX + 1)
-    except OSError as error:
-        message = tr("{file} cannot be read: {why}")
-        raise ScriptFileError(message.format(file=name, why=error.strerror)) from error
-    text = _decode(content)
+        content = read_bytes(file, SIZE_MAX)
+    except UnreadableFileError as error:
+        raise ScriptFileError(str(error)) from error
+    try:
+        text = decode(content, name)
+    except UnreadableFileError:
+        text = content.decode("cp1252", "replace")
     if "\0" in text:
         raise ScriptFileError(tr("{file} is not text").format(file=name))
-    if len(content) > SIZE_MAX or len(text) > CHARACTERS_MAX:
+    if len(text) > CHARACTERS_MAX:
         message = tr("{file} has more than {n} characters")
         raise ScriptFileError(message.format(file=name, n=formatting.number(CHARACTERS_MAX)))
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _decode(content: bytes) -> str:
-    for mark, encoding in _MARKS:
-        if content.startswith(mark):
-            return content.decode(encoding, "replace")
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError:
-        return content.decode("cp1252", "replace")
 
 
 Results = Sequence[tuple[Sequence[str], Sequence[Sequence[object]]]]

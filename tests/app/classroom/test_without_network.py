@@ -157,7 +157,7 @@ def test_a_file_that_is_not_a_log_of_this_class_is_refused(
         console(folder, *lines, f"hand in {seat_file}", "hand in /no/such.seat")
     )
     assert done_reply["kind"] == "done"
-    for reason, reply in zip((*forged, "handed out", "cannot be read"), other_replies, strict=True):
+    for reason, reply in zip((*forged, "handed out", "does not exist"), other_replies, strict=True):
         assert reply["kind"] == "refused"
         assert reason in reply["text"]
     with pytest.raises(InvalidSeatLogError, match="Hand it in"):

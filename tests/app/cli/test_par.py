@@ -46,7 +46,7 @@ def test_two_processes_find_the_same_as_one() -> None:
         (("--workers", "9"), "--workers 9 is not from 1 to 8"),
         (("--seconds", "-1"), "--seconds -1 is not from 0 to"),
         (("--json", "nowhere/par.json"), "there is no folder nowhere"),
-        (("--from", "absent.json"), "absent.json cannot be read"),
+        (("--from", "absent.json"), "absent.json does not exist"),
         (("--from", "small.toml"), "was not written by par --json"),
         (("--from", "other.json"), "another text or seed"),
         (("--from", "cut.json"), "was not written by par --json"),

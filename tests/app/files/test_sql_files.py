@@ -29,9 +29,9 @@ def test_a_file_that_is_not_a_script_is_refused(tmp_path: Path, monkeypatch: pyt
         file.write_bytes(content)
         with pytest.raises(ScriptFileError, match=reason):
             sql_files.read(file)
-    for folder in (tmp_path, tmp_path / "none.sql"):
-        with pytest.raises(ScriptFileError, match="is not a file"):
-            sql_files.read(folder)
+    for path, reason in ((tmp_path, "is not a file"), (tmp_path / "none.sql", "does not exist")):
+        with pytest.raises(ScriptFileError, match=reason):
+            sql_files.read(path)
     os.mkfifo(tmp_path / "pipe.sql")  # reading a pipe would block
     with pytest.raises(ScriptFileError, match="is not a file"):
         sql_files.read(tmp_path / "pipe.sql")
