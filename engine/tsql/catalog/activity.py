@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from msgspec import Struct
@@ -16,7 +17,14 @@ from engine.protocol import groups
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import batch_text
 from engine.tsql.catalog import locks
-from engine.tsql.catalog.sessions import SYSTEM, application_requests, options_shown, text_handle
+from engine.tsql.catalog.security import user_id
+from engine.tsql.catalog.sessions import (
+    SYSTEM,
+    application_requests,
+    options_shown,
+    request_times,
+    text_handle,
+)
 from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import Record, view
 
@@ -54,7 +62,7 @@ def _background(context: Context, spid: int, wait: str, database_id: int) -> Rec
     return {
         "session_id": spid,
         **literals("activity._background"),
-        "start_time": context.datetime_value(context.server.started_tick),
+        **request_times(context, context.server.started_tick),
         "database_id": database_id,
         "wait_type": wait,
         "last_wait_type": wait,
@@ -83,11 +91,11 @@ def _requests(context: Context) -> Iterable[Record]:
             "session_id": session.spid,
             "request_id": 0,
             "sql_handle": text_handle(batch_text(running)) if running is not None else None,
-            "start_time": context.datetime_value(running.started_tick if running is not None else None),
+            **request_times(context, running.started_tick if running is not None else context.world.tick),
             "status": "suspended" if current_wait is not None else "running",
             "command": (running.command if running is not None else "") or "SELECT",
             "database_id": context.database_id(session.database),
-            "user_id": 1,
+            "user_id": user_id(replace(context, session=session)),
             "wait_type": current_wait.type if current_wait is not None else None,
             "wait_time": current_wait.ms if current_wait is not None else 0,
             "last_wait_type": current_wait.type if current_wait is not None else "MISCELLANEOUS",

@@ -9,7 +9,7 @@ from engine.model import User
 from engine.protocol import accounts, commits, options, security
 from engine.protocol.security import FIRST_USER_ID
 from engine.tsql.batches import objects
-from engine.tsql.batches.context import Context, has_server_permission
+from engine.tsql.batches.context import Context, has_server_permission, user_in
 from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import Record, view
 from engine.tsql.language import permissions
@@ -379,6 +379,14 @@ def _users(context: Context) -> Iterable[Record]:
     for name, number in DATABASE_ROLES.items():
         if number:
             yield _role(context, name, number)
+
+
+def user_id(context: Context) -> int:
+    """Return the id of the connection's user in the current database."""
+    name = user_in(context, context.session.database) or "guest"
+    if name == "dbo":
+        return 1
+    return next(int(str(row["principal_id"])) for row in _users(context) if row["name"] == name)
 
 
 _NO_AUTHENTICATION: Final[Record] = {"authentication_type": 0, "authentication_type_desc": "NONE"}

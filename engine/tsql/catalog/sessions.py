@@ -6,6 +6,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
+from engine.constants import TICKS_PER_S
 from engine.protocol import clients, connections, security
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import CONSOLE, ClientProgram, batch_text
@@ -190,6 +191,19 @@ def text_handle(text: str) -> bytes | None:
     )
 
 
+def request_times(context: Context, started_tick: int) -> Record:
+    """Return the start of a request, and the milliseconds since then."""
+    return {
+        "start_time": context.datetime_value(started_tick),
+        "total_elapsed_time": elapsed_ms(context, started_tick),
+    }
+
+
+def elapsed_ms(context: Context, started_tick: int) -> int:
+    """Return the milliseconds since *started_tick*."""
+    return (context.world.tick - started_tick) * 1000 // TICKS_PER_S
+
+
 def application_requests(context: Context) -> Iterable[Record]:
     """Yield the requests of applications that are inside a transaction."""
     waits = locks.waits(context)
@@ -201,7 +215,7 @@ def application_requests(context: Context) -> Iterable[Record]:
                 "request_id": 0,
                 "sql_handle": None,
                 PARTLY_SILENT: "sql_handle",
-                "start_time": context.datetime_value(),
+                **request_times(context, context.world.tick),
                 "status": "running" if wait is None else "suspended",
                 "command": "EXECUTE" if connection.client.query is None else "SELECT",
                 "database_id": context.database_id(connection.database),
@@ -218,7 +232,7 @@ def application_requests(context: Context) -> Iterable[Record]:
             "session_id": redo.spid,
             "request_id": 0,
             "sql_handle": None,
-            "start_time": context.datetime_value(redo.since_tick),
+            **request_times(context, redo.since_tick),
             "status": "suspended",
             "command": "DB STARTUP",
             "database_id": redo.database_id,
@@ -247,6 +261,7 @@ def _sessions(context: Context) -> Iterable[Record]:
             "group_id": 1,
             "memory_usage": 0,
             "context_info": b"",
+            "total_elapsed_time": elapsed_ms(context, context.server.started_tick),
             "last_request_start_time": context.datetime_value(context.server.started_tick),
             "last_request_end_time": None,
         }
@@ -256,6 +271,7 @@ def _sessions(context: Context) -> Iterable[Record]:
         yield {
             "session_id": session_row.spid,
             "login_time": context.datetime_value(session_row.login_tick),
+            "total_elapsed_time": elapsed_ms(context, session_row.login_tick),
             "host_name": session_row.host,
             "program_name": session_row.program,
             "host_process_id": 4000 + session_row.spid,

@@ -56,6 +56,10 @@ EQUAL = (
     "WHERE p.spid > 50 AND (p.blocked <> r.blocking_session_id OR RTRIM(p.cmd) <> LEFT(r.command, 16))",
     "SELECT COUNT(*) FROM sys.dm_exec_requests WHERE session_id > 50 AND wait_type IS NOT NULL "
     "AND session_id NOT IN (SELECT session_id FROM sys.dm_os_waiting_tasks)",
+    "SELECT COUNT(*) FROM sys.dm_exec_requests WHERE total_elapsed_time IS NULL "
+    "OR ABS(DATEDIFF(second, start_time, GETDATE()) - total_elapsed_time / 1000) > 1",
+    "SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE total_elapsed_time IS NULL "
+    "OR ABS(DATEDIFF(second, login_time, GETDATE()) - total_elapsed_time / 1000) > 1",
     "SELECT COUNT(*) FROM sys.databases WHERE state_desc <> DATABASEPROPERTYEX(name, 'Status')",
     "SELECT COUNT(*) FROM sys.databases WHERE recovery_model_desc <> DATABASEPROPERTYEX(name, 'Recovery')",
     "SELECT COUNT(*) FROM sys.dm_exec_requests WHERE percent_complete > 0 AND command NOT LIKE 'BACKUP%' "

@@ -101,3 +101,18 @@ def test_only_the_last_batch_of_a_submission_is_its_text() -> None:
     )
     spid = ask(world, P, sessions_query).value
     assert ask(world, P, f"DBCC INPUTBUFFER ({spid})").grids[0][0][2].strip() == "SELECT 2"
+
+
+def test_a_request_shows_its_duration_and_its_database_user() -> None:
+    world = lab(workload="none")
+    ask(world, P, "USE Sales; CREATE LOGIN ann WITH PASSWORD = 'Pa55word!'; CREATE USER ann FOR LOGIN ann")
+    user_id = ask(world, P, "USE Sales; SELECT USER_ID('ann')").value
+    tsql.submit(world, OTHER, "USE Sales; EXECUTE AS USER = 'ann'; WAITFOR DELAY '00:01'")
+    run_on(world, 2.5)
+    query = "SELECT user_id, total_elapsed_time FROM sys.dm_exec_requests WHERE command = 'WAITFOR'"
+    ((found_id, first_ms),) = ask(world, P, query).grids[0]
+    run_on(world, 5)
+    ((_, second_ms),) = ask(world, P, query).grids[0]
+    assert found_id == user_id != 1
+    assert 2400 <= first_ms <= 2700
+    assert 4900 <= second_ms - first_ms <= 5200
