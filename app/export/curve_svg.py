@@ -121,7 +121,7 @@ def _draw_point_of_no_return(account: Account, end_tick: Tick) -> Iterator[str]:
     room = len(words) * LETTER / 2
     middle = min(max(LEFT + room, x), WIDTH - RIGHT - room)
     yield f'<path d="M{x:.1f},{TOP - 4} V{TOP + HEIGHT}" stroke="{red}" stroke-dasharray="4,3"/>'
-    yield f'<text x="{middle:.1f}" y="{TOP - 14}" text-anchor="middle" fill="{red}">{words}</text>'
+    yield f'<text x="{middle:.1f}" y="{TOP - 17}" text-anchor="middle" fill="{red}">{words}</text>'
 
 
 def _marks(

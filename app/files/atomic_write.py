@@ -45,35 +45,20 @@ def check(file: Path) -> None:
     aside.unlink()
 
 
-def write_new(contents: Mapping[Path, str]) -> None:
-    """Write several new files. If one of them exists or cannot be written, write none.
-
-    Raises FileExistsError for an existing file: no dialog has asked about the names.
-    """
+def write_all(contents: Mapping[Path, str]) -> None:
+    """Write several files. If one of them cannot be written, write none. Raises OSError."""
     for file in contents:
-        _refuse_existing(file)
         check(file)
     for file, content in contents.items():
         write(file, content)
 
 
 def with_ending(chosen_file: str, ending: str, replace: bool = False) -> Path:
-    """Return a file chosen in a dialog, with *ending* if it has none; *replace*: instead of another ending.
-
-    Raises FileExistsError if that file exists: the dialog has asked about another name.
-    """
+    """Return a file chosen in a dialog, with *ending* if it has none; *replace*: instead of another ending."""
     file = Path(chosen_file)
     if file.suffix and not (replace and file.suffix.lower() != ending):
         return file
-    named_file = file.with_suffix(ending)
-    if named_file != file:
-        _refuse_existing(named_file)
-    return named_file
-
-
-def _refuse_existing(file: Path) -> None:
-    if os.path.lexists(file):
-        raise FileExistsError(errno.EEXIST, tr("a file with this name already exists"), str(file))
+    return file.with_suffix(ending)
 
 
 def _prepare(file: Path) -> tuple[int | None, Path]:

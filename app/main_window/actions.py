@@ -163,7 +163,7 @@ MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
         (mark("Teachin&g tools"), ("teach.note", "teach.spotlight", "teach.bright", "teach.find")),
         "view.present",
     ),
-    mark("&Tools"): (PLANNER, FIDELITY, PROGRESS, CLIENTS, "drill.editor", "drill.edit_copy"),
+    mark("T&ools"): (PLANNER, FIDELITY, PROGRESS, CLIENTS, "drill.editor", "drill.edit_copy"),
     mark("&Class"): (START_CLASS, JOIN_CLASS, RETURN_CLASS, None, HOLD_TEAM, TAKE_ROLE, None, RAISE_HAND, ALLOW_LOOKS),
     mark("&Help"): (
         "help.here", "help.first_run", "help.sheet", "help.keys", "help.palette", None,

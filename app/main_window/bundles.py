@@ -14,6 +14,7 @@ from app.main_window.navigation import Navigation
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.views.bundles import BundleMaker, BundleRow, ImportedBundlesDialog
 from app.views.scenario_picker import ScenarioPicker
+from app.widgets.save_file import confirm_replacement
 from app.words.language import tr, trn
 from engine.drill.authoring import run_scenario
 from engine.drill.authoring.scenario import escape_invisible
@@ -65,8 +66,11 @@ class BundleDialogs(WindowPart):
         if chosen_file:
             file = Path(chosen_file)
             bundle_file = file if file.suffix == bundle.SUFFIX else file.with_name(file.name + bundle.SUFFIX)
-            # the dialog has already asked for permission to replace this file
-            self.write(bundle_file, replace=bundle_file == file)
+            # the dialog has already asked for permission to replace the file with the chosen name
+            if bundle_file == file or confirm_replacement(
+                self._window, tr("Export as a bundle"), [bundle_file]
+            ):
+                self.write(bundle_file, replace=True)
 
     def write(self, file: Path, replace: bool) -> None:
         """Write the described bundle to *file*; show problems."""

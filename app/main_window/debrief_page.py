@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, cast
 
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QFileDialog
 
 from app.export import runbook, sheets
 from app.export.page import page
@@ -29,6 +28,7 @@ from app.view_models.debrief.model import DebriefModel, describe_result
 from app.views.debrief import Debrief
 from app.widgets.input_guard import guard
 from app.widgets.notice import NoticeBar
+from app.widgets.save_file import ask_file, confirm_replacement
 from app.words.language import tr
 from app.words.localization import localize as said_of
 from engine.drill.authoring.problems import ScenarioError
@@ -479,14 +479,8 @@ class DebriefPage(WindowPart):
             return
         ending, _ = EXPORTS[kind]
         name = f"{report['scenario']}-{report['seed']}{ending}"
-        chosen_file, _ = QFileDialog.getSaveFileName(self._window, tr("Save the debrief"), name, f"*{ending}")
-        if not chosen_file:
-            return
-        try:
-            file = atomic_write.with_ending(chosen_file, ending)
-        except FileExistsError as error:
-            text = tr("{file} cannot be written: {reason}.")
-            self._notice.warn(text.format(file=error.filename, reason=error.strerror))
+        file = ask_file(self._window, tr("Save the debrief"), name, f"*{ending}")
+        if file is None:
             return
         needed_part = self._account if kind in WITH_CURVE else self._source
         if self._analysis.running and (needed_part is None or self._provisional):
@@ -509,12 +503,14 @@ class DebriefPage(WindowPart):
             self._source, player=player, played_at=finish_time, account=self._account, lessons=self._lessons
         )
         _, write = EXPORTS[kind]
+        if kind == "csv" and not confirm_replacement(
+            self._window, tr("Save the debrief"), _files(kind, source, file)
+        ):
+            return
         try:
             write(source, file)
         except OSError as error:
             text = tr("{file} cannot be written: {reason}.")
-            if isinstance(error, FileExistsError):
-                file = Path(error.filename)
             self._notice.warn(text.format(file=file, reason=error.strerror))
         except PdfWriteError as problem:
             self._notice.warn(f"{problem}.")
@@ -559,7 +555,7 @@ def _files(kind: str, source: ExportSource, file: Path) -> list[Path]:
 
 
 def _write_tables(source: ExportSource, file: Path) -> None:
-    atomic_write.write_new(
+    atomic_write.write_all(
         dict(zip(_files("csv", source, file), sheets.sheets(source).values(), strict=True))
     )
 

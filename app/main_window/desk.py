@@ -17,6 +17,7 @@ from app.widgets.docks import (
     LEARNER,
     NAMES,
     PLACES,
+    PRESENTER,
     SHARES,
     DeskView,
     Dock,
@@ -393,7 +394,8 @@ class Desk(QMainWindow):
                 else:
                     self.addDockWidget(area, dock_widget, Qt.Orientation.Vertical)
                     first[group] = dock_widget
-                dock_widget.setVisible(profile in place.profiles)
+                for_back_row = self.narrow and profile == PRESENTER  # the picture needs the whole width
+                dock_widget.setVisible(profile in place.profiles and not for_back_row)
             for group in first:
                 front = self._find_group_dock(area, group)
                 if front is not None:

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QProcess
-from PySide6.QtWidgets import QFileDialog
 
 from app.doctor import PROFILE, CheckResult, from_line
 from app.files import support
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.storage import StorageError
 from app.views.diagnostics import Diagnostics, LogLine
+from app.widgets.save_file import ask_file
 from app.words.language import tr
 from engine.localization import say
 
@@ -60,10 +60,9 @@ class Doctor(WindowPart):
     def save_bundle(self) -> None:
         """Ask for a file and write the bundle to it."""
         title, kind = tr("Save a support bundle"), tr("Zip files (*.zip)")
-        chosen_file, _ = QFileDialog.getSaveFileName(self._window, title, "mirrordrill-support.zip", kind)
-        if not chosen_file:
+        file = ask_file(self._window, title, "mirrordrill-support.zip", kind)
+        if file is None:
             return
-        file = Path(chosen_file)
         try:
             members = support.write_bundle(file, self.findings or self._check_profile(), self._profile)
         except support.SupportBundleError as problem:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from msgspec.structs import replace
 from PySide6.QtCore import QElapsedTimer, QSize, QTimer, Signal
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from app import settings
 from app.export.gif import GifWriter, Pixels
@@ -40,6 +39,7 @@ from app.views.failover_stage.stage import (
 from app.widgets import theme
 from app.widgets.input_guard import guard
 from app.widgets.notice import NoticeBar
+from app.widgets.save_file import ask_file
 from app.words import formatting
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -65,18 +65,17 @@ def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar)
     """Ask for a file and write the film; the button shows the progress."""
     button = stage.buttons[EXPORT]
     kinds = "GIF (*.gif);;MP4 (*.mp4)"
-    file, chosen_kind = QFileDialog.getSaveFileName(stage, tr("Export as GIF or MP4"), "failover.gif", kinds)
-    if not file:
+    film = ask_file(stage, tr("Export as GIF or MP4"), "failover.gif", kinds, replaced_by=(".mp4",))
+    if film is None:
         return
-    is_mp4 = chosen_kind.startswith("MP4")
+    file = str(film)
 
     def report(problem: OSError) -> None:
         text = tr("{file} cannot be written: {reason}.")
         notice.warn(text.format(file=file, reason=problem.strerror))
 
     try:
-        file = str(atomic_write.with_ending(file, ".mp4" if is_mp4 else ".gif", replace=is_mp4))
-        atomic_write.check(Path(file))
+        atomic_write.check(film)
     except OSError as problem:
         report(problem)
         return
@@ -98,7 +97,7 @@ def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar)
             notice.warn(tr("ffmpeg could not write the film. Export as GIF instead."))
             return
         try:
-            atomic_write.write(Path(file), data)
+            atomic_write.write(film, data)
         except OSError as problem:
             report(problem)
             return

@@ -26,6 +26,7 @@ from app.views.console import Console
 from app.views.console.outcome import message_lines
 from app.widgets.busy_cursor import show_busy_cursor
 from app.widgets.event_table import EventTable
+from app.widgets.save_file import ask_file
 from app.widgets.tables import plain_tip
 from app.words import formatting
 from app.words.language import tr
@@ -120,12 +121,10 @@ class Scripts(WindowPart):
 
         Return the written file.
         """
-        chosen_file, kind = QFileDialog.getSaveFileName(self._window, title, suggested, kinds)
-        if not chosen_file:
+        file = ask_file(self._window, title, suggested, kinds)
+        if file is None:
             return None
-        file = Path(chosen_file)
         try:
-            file = atomic_write.with_ending(chosen_file, kind.partition("*")[2].partition(")")[0])
             atomic_write.write(file, content(file))
         except OSError as error:
             text = tr("{file} cannot be written: {why}")

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from app.host import RecordingError
+from app.host import Recorder, RecordingError
 from app.storage import JournalLine, Profile, RunId, StorageError
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -66,6 +66,19 @@ def begin(profile: Profile, drill: Drill) -> ProfileRecorder:
             tick=drill.tick,
         )
     return ProfileRecorder(profile, run_id)
+
+
+class ClassRunRecorder:
+    """Recorder of a run that a class records; the profile receives the finished run, for the history."""
+
+    def __init__(self, seat: Recorder, profile: Profile, drill: Drill) -> None:
+        self._seat, self._profile, self._drill = seat, profile, drill
+        self.line, self.heartbeat, self.checkpoint = seat.line, seat.heartbeat, seat.checkpoint
+
+    def finish(self, report: Report) -> None:
+        """Record the end in the class, then the run in the profile."""
+        self._seat.finish(report)
+        begin(self._profile, self._drill).finish(report)
 
 
 class LateRecorder:

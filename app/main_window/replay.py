@@ -4,9 +4,8 @@ import math
 from typing import Final
 
 from PySide6.QtCore import QTimer, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QLabel, QProgressBar, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QProgressBar, QToolButton, QWidget
 
-from app.files import atomic_write
 from app.main_window.desk_page import DeskPage
 from app.main_window.session import HostSession
 from app.main_window.shared_parts import SharedParts, WindowPart
@@ -16,6 +15,7 @@ from app.views.look_back import LookBack
 from app.widgets.docks import Span, SpanChooser, TimeChooser, TimeRangeView
 from app.widgets.layouts import lay_row
 from app.widgets.notice import NoticeBar
+from app.widgets.save_file import ask_file
 from app.words import formatting
 from app.words.language import tr
 from app.words.localization import describe_input
@@ -78,19 +78,15 @@ class TimeSelection(WindowPart):
 def save_charts(charts: Charts, notice: NoticeBar, parent: QWidget) -> None:
     """Ask for a file and write the charts into it."""
     kinds = ";;".join((tr("Picture (*.png)"), tr("Drawing (*.svg)"), tr("Values (*.csv)")))
-    path, kind = QFileDialog.getSaveFileName(parent, tr("Save the charts"), "charts.png", kinds)
-    if not path:
+    file = ask_file(parent, tr("Save the charts"), "charts.png", kinds)
+    if file is None:
         return
     try:
-        path = str(atomic_write.with_ending(path, kind.partition("*")[2].partition(")")[0]))
-        charts.save(path)
-    except FileExistsError as problem:
-        text = tr("{file} cannot be written: {reason}.")
-        notice.warn(text.format(file=problem.filename, reason=problem.strerror))
+        charts.save(str(file))
     except ChartExportError as problem:
         notice.warn(str(problem))
     else:
-        notice.show_info(tr("Saved: {file}").format(file=path))
+        notice.show_info(tr("Saved: {file}").format(file=file))
 
 
 ROOM_LINES: Final = 60

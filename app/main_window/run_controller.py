@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from app.files.generated_drills import any_seed
 from app.host import NoRecorder, Recorder, RecordingError
 from app.main_window import recorder
-from app.main_window.recorder import LateRecorder, ProfileRecorder
+from app.main_window.recorder import ClassRunRecorder, LateRecorder, ProfileRecorder
 from app.main_window.session import HostSession
 from app.storage import Profile, RunId, StorageError, StoredBranch, UnfinishedRun
 from app.words.language import tr
@@ -142,10 +142,13 @@ class RunController(QObject):
         self._open(history, self._record(history.drill))
 
     def attend(self, history: History, recorder: Recorder, reflects: bool = False) -> None:
-        """Start a run of a class, which only *recorder* records and which cannot be rewound.
+        """Start a run of a class, which *recorder* records and which cannot be rewound.
 
+        The profile receives the finished run, but not that of an exam: its class reports the result.
         *reflects*: ask for a self-assessment before the points are shown.
         """
+        if self._profile is not None and history.drill.terms.truth:
+            recorder = ClassRunRecorder(recorder, self._profile, history.drill)
         self.leave()
         self.attending, self.reflects = True, reflects
         self.is_ended_by_instructor = False

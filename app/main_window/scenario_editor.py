@@ -22,6 +22,7 @@ from app.main_window.shared_parts import SharedParts, WindowPart
 from app.storage import StorageError
 from app.widgets.busy_cursor import show_busy_cursor
 from app.widgets.notice import NoticeBar
+from app.widgets.save_file import confirm_replacement
 from app.words.language import tr
 from app.words.localization import localize
 from app.words.localization import localize as said_of
@@ -59,8 +60,10 @@ class ScenarioSaver(WindowPart):
             return None
         path = Path(chosen_file)
         named_file = path.with_name(f"{run_scenario.slug(path.stem)}.toml")
-        needs_no_question = named_file in (path, current) or not named_file.exists()
-        return named_file if needs_no_question or self._may_replace(named_file) else None
+        needs_no_question = named_file in (path, current)
+        if needs_no_question or confirm_replacement(self._window, title, [named_file]):
+            return named_file
+        return None
 
     def write(self, file: Path, text: str) -> bool:
         """Write *text* to *file*, completely or not at all, and mark it as accepted.
@@ -79,12 +82,6 @@ class ScenarioSaver(WindowPart):
             return False
         self._gate.trust(text)
         return True
-
-    def _may_replace(self, file: Path) -> bool:
-        text = tr("{file} already exists. Replace it?").format(file=file.name)
-        buttons = QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No
-        answer = QMessageBox.question(self._window, tr("Save the scenario"), text, buttons)
-        return answer == QMessageBox.StandardButton.Yes
 
 
 NAME_MAX: Final = 60

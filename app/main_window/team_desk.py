@@ -50,7 +50,7 @@ class TeamDesk(QWidget):
         """True if the drill of the team is over, and its host may leave."""
         self._sent = ""
         """The last line that this window sent."""
-        self.setWindowTitle(f"{welcome.role_name} – {welcome.title}")
+        self.setWindowTitle(f"{welcome.title}: {welcome.role_name}")
         self.title, self.time, self.state = QLabel(welcome.role_name), QLabel(), QLabel()
         self.title.setFont(theme.resize_font(self.title.font(), TITLE_POINTS, bold=True))
         self.time.setFont(theme.fixed_font(CLOCK_POINTS))

@@ -172,7 +172,7 @@ class MainWindow(QMainWindow):
         bar.setVisible(is_full or bool(bar.currentMessage()))
 
     def _show_title(self, _: QWidget, title: str) -> None:
-        self.setWindowTitle(f"{title} – {TITLE}" if title else TITLE)
+        self.setWindowTitle(title or TITLE)  # Qt adds the program's name, as for dialogs
 
     @override
     def changeEvent(self, event: QEvent) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, Unpack
 
 from msgspec import Struct
@@ -205,34 +207,86 @@ def stem(term: str) -> str:
     return term
 
 
+FILL_WORDS: Final = frozenset(
+    ("a", "an", "and", "are", "at", "by", "for", "in", "is", "my", "of", "on", "the", "to")
+)
+"""Words of a search that select nothing."""
+SHORT_WORD: Final = 3
+"""Letters up to which a word matches only whole words; a longer one also matches their beginning."""
+SYNONYMS: Final = tuple(
+    tuple(group.split())
+    for group in (
+        "hang block wait stuck freez froz stall paus stop",
+        "slow latency delay",
+        "patch updat upgrad",
+        "replica secondar",
+        "commit transaction",
+        "suspect corrupt damag",
+        "crash power outage",
+    )
+)
+"""Beginnings of words for the same symptom. Ours."""
+WAIT_TYPES: Final = {
+    "hadr_sync_commit": "commit wait synchronous secondary",
+    "dbmirror_dbm_event": "commit mirror safety full",
+    "writelog": "commit log disk",
+}
+"""Wait type -> words of its symptom [DOC: sys.dm_os_wait_stats]."""
+
+
+class SearchWord:
+    """Word of a search, in the cases in which it matches a text."""
+
+    def __init__(self, term: str) -> None:
+        beginning = stem(term)
+        others = [group for group in SYNONYMS if any(term.startswith(start) for start in group)]
+        self._exact = _compile([beginning])
+        self._similar = _compile([beginning, *chain.from_iterable(others)])
+
+    def rank(self, card: Card) -> int:
+        """Return how well *card* matches: in its title, its summary or its other texts; 0: not at all."""
+        texts = (card.title.lower(), card.summary.lower(), card.search_text)
+        for place, text in enumerate(texts):
+            if self._exact.search(text):
+                return 6 - 2 * place
+            if self._similar.search(text):
+                return 5 - 2 * place
+        return 0
+
+
+def _compile(beginnings: Iterable[str]) -> re.Pattern[str]:
+    words = (re.escape(word) + r"(?![^\W_])" * (len(word) <= SHORT_WORD) for word in beginnings)
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(words)})")
+
+
+@lru_cache(maxsize=8)
+def _read_search(search: str) -> tuple[SearchWord, ...]:
+    """Return the words that select drills; only fill words: all words."""
+    terms = [word for term in search.lower().split() for word in WAIT_TYPES.get(term, term).split()]
+    return tuple(map(SearchWord, [term for term in terms if term not in FILL_WORDS] or terms))
+
+
 def filter_cards(cards: Sequence[Card], filters: Filters) -> list[Card]:
     """Return the matching cards in the selected order; a search lists matches in titles and summaries first.
 
     If no card matches all words of the search, return those with the most matches.
     """
     matching = sorted(filter(filters.accepts, cards), key=ORDERS[filters.order][1])
-    words = [stem(word) for word in filters.search.lower().split()]
+    words = _read_search(filters.search)
     if not words:
         return matching
-    counts = {card.name: sum(word in card.search_text for word in words) for card in matching}
+    ranks = {card.name: [word.rank(card) for word in words] for card in matching}
+    counts = {name: len(words) - points.count(0) for name, points in ranks.items()}
     count_max = max(counts.values(), default=0)
     if 2 * count_max <= len(words) and count_max < len(words):
         return []
-
-    def rank(card: Card) -> int:
-        title, searched_text = card.title.lower(), f"{card.title} {card.summary}".lower()
-        return (
-            2 * len(words)
-            - sum(word in title for word in words)
-            - sum(word in searched_text for word in words)
-        )
-
-    return sorted((card for card in matching if counts[card.name] == count_max), key=rank)
+    best = [card for card in matching if counts[card.name] == count_max]
+    return sorted(best, key=lambda card: -sum(ranks[card.name]))
 
 
 def has_all_words(card: Card, search: str) -> bool:
     """Return whether *card* has every word of the search, not only most of them."""
-    return all(stem(word) in card.search_text for word in search.lower().split())
+    return all(word.rank(card) for word in _read_search(search))
 
 
 def list_versions(cards: Sequence[Card]) -> list[str]:

@@ -14,7 +14,7 @@ from app.widgets.layouts import lay_column
 from app.words.language import mark, tr
 
 BUTTONS: Final[Mapping[str, str]] = {
-    names.HINT: mark("&Hint"),
+    names.HINT: mark("H&int"),
     names.WAIT: mark("I would &wait"),
     names.ANSWER: mark("Show the &answer"),
     names.AGAIN: mark("Try a&gain"),
@@ -82,8 +82,8 @@ class LessonBar(QFrame):
             self.buttons[card.primary].setFocus()
 
     def show_hint(self, text: str) -> None:
-        """Add a hint below the question."""
-        self.text.setText("\n".join(filter(None, (self.text.text(), text))))
+        """Show a hint instead of the last line, so that the buttons do not move."""
+        self.text.setText("\n".join((*self.text.text().splitlines()[:-1], text)))
         self.text.show()
         self.buttons[names.HINT].setEnabled(False)
 

@@ -69,7 +69,7 @@ class StageCard(Struct, frozen=True):
     role: StatusSign | None = None
     badges: tuple[StatusSign, ...] = ()
     resources: tuple[tuple[str, str], ...] = ()
-    """(name, milestone of its start) of each resource of the role on this node."""
+    """(name, kind) of each resource of the role on this node."""
 
 
 class StageWire(Struct, frozen=True):
@@ -245,7 +245,7 @@ def _make_node_card(world: World, face: ServerFace, failover: Failover) -> Stage
             note = tr("owned {instance}").format(instance=role.name)
         if face.name == failover.to_server:
             rows = tuple(
-                (resource.name.partition(" (")[0], RESOURCE_PHASE[resource.kind])
+                (resource.name.partition(" (")[0], resource.kind)
                 for resource in role.resources
                 if resource.kind in RESOURCE_PHASE
             )

@@ -50,11 +50,14 @@ PHASES: Final[Mapping[str, tuple[PhaseKind, ...]]] = {
 Documented for mirroring: witness and mirror register the loss, then the mirror rolls its redo queue forward, then the
 database goes online [DOC: role switching]. The agreement that records the new principal follows redo [WP, failover].
 """
+AGENT: Final = "SQL Server Agent"
 RESOURCE_PHASE: Final = {
     "Physical Disk": "disk",
     "IP Address": "name",
     "Network Name": "name",
     "SQL Server": "service",
-    "SQL Server Agent": "service",
+    AGENT: "service",
 }
 """Kind of a resource of a failover cluster instance -> milestone at which it is online."""
+UNTIMED: Final = frozenset({"IP Address", AGENT})
+"""Kinds that share a phase with another resource: only that one shows the duration of the phase."""

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from app.view_models.faces import StatusSign
 from app.view_models.failover_moment.facts import LOST, NONE, YES, StageFacts
 from app.view_models.failover_moment.moment import FailoverPhase, Moment
-from app.view_models.failover_moment.phases import FROM, TO, WITNESS
+from app.view_models.failover_moment.phases import AGENT, FROM, RESOURCE_PHASE, TO, UNTIMED, WITNESS
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.localization import localize
@@ -90,7 +90,10 @@ class StageView(Struct, frozen=True):
     votes_tone: str
     vessel: Vessel | None
     resources: tuple[tuple[str, str, str], ...]
-    """(name, state, duration) of each resource that comes online on the new owner."""
+    """(name, state, duration) of each resource that comes online on the new owner.
+
+    Resources of one phase show its duration once. The Agent waits for SQL Server, on which it depends.
+    """
     lines: Mapping[str, tuple[str, str]]
     """Place -> (text about its latest event, tone)."""
     has_ended: bool
@@ -362,13 +365,14 @@ def _list_resources(moment: Moment, facts: StageFacts, tick: Tick, number: int) 
     card = facts.cards.get(TO)
     by_milestone = {phase.kind.end_milestone: phase for phase in moment.phases}
     rows = []
-    for name, milestone in card.resources if card is not None else ():
-        phase = by_milestone[milestone]
+    for name, kind in card.resources if card is not None else ():
+        phase = by_milestone[RESOURCE_PHASE[kind]]
         has_begun = phase.start_tick is not None and phase.start_tick <= tick
         has_begun = has_begun and moment.phases.index(phase) <= number
         has_ended = phase.end_tick is not None and phase.end_tick <= tick
-        state = DONE if has_ended else RUNNING if has_begun else WAITING
-        rows.append((name, state, f"{_s(phase.ticks_at(tick))} s" if has_begun else ""))
+        state = DONE if has_ended else RUNNING if has_begun and kind != AGENT else WAITING
+        time_taken = f"{_s(phase.ticks_at(tick))} s" if has_begun and kind not in UNTIMED else ""
+        rows.append((name, state, time_taken))
     return rows
 
 

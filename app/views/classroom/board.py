@@ -35,6 +35,7 @@ from app.views.classroom.suggested_answers import SuggestedAnswers
 from app.widgets import theme
 from app.widgets.flow import FlowLayout, lay_flow_row, lay_label_row
 from app.widgets.layouts import lay_column, lay_row
+from app.widgets.save_file import ask_file
 from app.widgets.scroll_container import fit_on_screen, scrolling
 from app.widgets.tables import show_plain_text
 from app.words import formatting
@@ -574,9 +575,9 @@ class ClassBoard(QDialog):
         self._save_file(tr("Save the report of the class"), "class.zip", tr("Reports") + " (*.zip)", send)
 
     def _save_file(self, title: str, name: str, kind: str, send: Callable[[str], None]) -> None:
-        chosen_file, _ = QFileDialog.getSaveFileName(self, title, name, kind)
-        if chosen_file:
-            send(chosen_file)
+        file = ask_file(self, title, name, kind)
+        if file is not None:
+            send(str(file))
 
     def _hand_in(self) -> None:
         names, _ = QFileDialog.getOpenFileNames(self, tr("Import seat logs"), "", seat_files())

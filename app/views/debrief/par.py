@@ -201,7 +201,10 @@ class ValueCurve(QWidget):
                 else middle.x() - GAP_PX - width
             )
             painter.setPen(colors.named(TONES[move.label][1]))
-            text_rect = QRectF(x, middle.y() - metrics.height(), width, metrics.height())
+            top = max(
+                box.top(), middle.y() - metrics.height()
+            )  # the point of no return is named above the curve
+            text_rect = QRectF(x, top, width, metrics.height())
             painter.drawText(text_rect, Qt.AlignmentFlag.AlignLeft, text)
 
     def _paint_no_return(self, painter: QPainter, box: QRectF) -> None:

@@ -111,8 +111,9 @@ class StagePainter(PanelPainter):
         band = colors.border if card.color is None else colors.server(card.color)
         painter.fillRect(QRectF(box.left(), box.top(), 8, box.height()), band)
         painter.restore()
-        left, right, y = box.left() + 20, box.right() - 14, box.top() + 10
         tall = self.line_height("server")
+        room = box.height() - tall - 4 - self.line_height("body")  # of two lines
+        left, right, y = box.left() + 20, box.right() - 14, box.top() + max(2.0, min(10.0, room / 2))
         font = style.fonts["body"]
         width = sign_width(card.status, style.scene, font)
         name_width = QFontMetricsF(style.fonts["server"]).horizontalAdvance(card.name)

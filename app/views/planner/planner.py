@@ -10,7 +10,6 @@ from PySide6.QtCore import QBuffer, QEvent, QIODevice, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
-    QFileDialog,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -33,6 +32,7 @@ from app.widgets.bars import hang
 from app.widgets.flow import FlowLayout
 from app.widgets.key_button import build_back_button
 from app.widgets.layouts import lay_column
+from app.widgets.save_file import ask_file
 from app.widgets.scroll_container import ANY_SIZE
 from app.words import formatting
 from app.words.language import tr
@@ -329,7 +329,7 @@ class Planner(QWidget):
             self._show_status(tr("Saved {name}").format(name=Path(file).name))
 
     def _ask(self, title: str, name: str, kind: str) -> str:
-        return QFileDialog.getSaveFileName(self, title, name, kind)[0]
+        return str(ask_file(self, title, name, kind) or "")
 
     def _show_status(self, text: str) -> None:
         self._status.setText(text)

@@ -197,7 +197,7 @@ class ScenarioPicker(QWidget):
         self._glass.setText(tr("Search drills"))
         self._glass.triggered.connect(self._focus_search)
         self.search.textChanged.connect(self._search)
-        self.search.returnPressed.connect(self._open_first_match)
+        self.search.returnPressed.connect(self._select_first_match)
         focus = QShortcut(QKeySequence(SEARCH_KEY), self)
         focus.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         focus.activated.connect(self._focus_search)
@@ -368,8 +368,8 @@ class ScenarioPicker(QWidget):
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.search.selectAll()
 
-    def _open_first_match(self) -> None:
-        """Open the first match; without a search the keyboard moves to the drills."""
+    def _select_first_match(self) -> None:
+        """Select the first match and give the keyboard to the drills."""
         first_item = self.grid.item(0)
         if first_item is not None:
             if self.grid.current() is None or self.search.text():

@@ -79,15 +79,15 @@ def test_check_refuses_an_unwritable_target_and_leaves_no_file(tmp_path: Path) -
             atomic_write.check(target)
 
 
-def test_several_new_files_are_written_completely_or_not_at_all(tmp_path: Path) -> None:
+def test_several_files_are_written_completely_or_not_at_all(tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("a.csv", "b.csv")]
-    files[1].write_text(OLD)
-    with pytest.raises(FileExistsError) as refused:
-        atomic_write.write_new(dict.fromkeys(files, "new"))
-    assert refused.value.filename == str(files[1])
-    assert (files[1].read_text(), names(tmp_path)) == (OLD, ["b.csv"])
-    files[1].unlink()
-    atomic_write.write_new(dict.fromkeys(files, "new"))
+    files[0].write_text(OLD)
+    files[1].mkdir()
+    with pytest.raises(OSError, match="not a file"):
+        atomic_write.write_all(dict.fromkeys(files, "new"))
+    assert (files[0].read_text(), names(tmp_path)) == (OLD, ["a.csv", "b.csv"])
+    files[1].rmdir()
+    atomic_write.write_all(dict.fromkeys(files, "new"))
     assert [file.read_text() for file in files] == ["new", "new"]
 
 

@@ -54,7 +54,7 @@ def test_escape_leaves_a_page_for_the_drills(
         window.picker.history_wanted.emit()
     else:
         next(
-            action for action in window.menus["&Tools"].actions() if action.text().replace("&", "") == page
+            action for action in window.menus["T&ools"].actions() if action.text().replace("&", "") == page
         ).trigger()
     QApplication.processEvents()
     assert window.pages.currentWidget() is not window.picker

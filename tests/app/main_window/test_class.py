@@ -32,6 +32,7 @@ from app.main_window.assembly import Assembly
 from app.main_window.classes import Classes
 from app.main_window.window_seat import LISTEN_MS, WindowSeat
 from app.settings import WindowSettings
+from app.storage import Profile
 from app.views.classroom import StartClass
 from app.views.debrief.reflection import ReflectionForm
 from app.views.topology import Topology
@@ -403,8 +404,10 @@ def test_a_practice_class_also_asks_for_the_self_assessment(
         qtbot.waitUntil(lambda: record.reflections() == expected, timeout=WAIT_MS)
 
 
-def test_a_finished_seat_is_in_the_record(hands: Hands, qtbot: QtBot, host: HostProcess) -> None:
-    window = hands.window
+def test_a_finished_seat_is_in_the_record(
+    hands: Hands, qtbot: QtBot, host: HostProcess, profile: Profile
+) -> None:
+    window, runs = hands.window, len(profile.results())
     classes = classes_of(window)
     classes.join(host.code, "Bea")
     qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
@@ -418,6 +421,7 @@ def test_a_finished_seat_is_in_the_record(hands: Hands, qtbot: QtBot, host: Host
     lines = [act.line for act in record.acts(seat.id) if act.line]
     record.close()
     assert lines == ["note all is well", "finish"]
+    assert len(profile.results()) == runs, "an exam shows no debrief, also not from the history"
     classes.stop()
 
 
@@ -560,7 +564,7 @@ def test_without_a_network_a_run_starts_from_a_file_and_names_its_log(
     assert "note far away" in log.read_text()
     classes.stop()
     classes.join(str(tmp_path / "none.seat"), "Dan")
-    assert "cannot be read" in window.notice.text
+    assert "does not exist" in window.notice.text
 
 
 @pytest.mark.parametrize(
@@ -648,8 +652,10 @@ def test_seat_is_greeted_while_the_class_waits_for_its_start(
         classes.stop()
 
 
-def test_end_for_all_opens_the_debrief_of_each_seat(hands: Hands, qtbot: QtBot, tmp_path: Path) -> None:
-    window = hands.window
+def test_end_for_all_opens_the_debrief_of_each_seat(
+    hands: Hands, qtbot: QtBot, tmp_path: Path, profile: Profile
+) -> None:
+    window, runs = hands.window, len(profile.results())
     classes = classes_of(window)
     with run_host(tmp_path / "class.sqlite", "planned-failover", "--mode", "practice") as host:
         classes.join(host.code, "Hal")
@@ -667,6 +673,9 @@ def test_end_for_all_opens_the_debrief_of_each_seat(hands: Hands, qtbot: QtBot, 
         qtbot.waitUntil(lambda: "Analysis finished" in read_debrief(), timeout=WAIT_MS)
         assert "ended by the instructor" in read_debrief()
         assert "You ended the drill" not in read_debrief()
+        newest = profile.results()[0]
+        assert (len(profile.results()), newest.scenario_name) == (runs + 1, "planned-failover")
+        assert profile.altered(newest.run_id) == [], "the history shows the run"
         record = record_of(host)
         (end,) = [act for act in record.acts(1) if act.line]
         assert end.line == "finish"

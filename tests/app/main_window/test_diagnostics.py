@@ -65,6 +65,6 @@ def test_the_support_bundle_is_saved_without_names(
         assert "findings.txt" in bundle.namelist()
         assert "gerda" not in "".join(bundle.read(name).decode() for name in bundle.namelist()).lower()
     assert "findings.txt" in window.notice.text
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path), ""))
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "no" / "b.zip"), ""))
     window.actions_by_name["help.bundle"].trigger()
     assert "cannot be written" in window.notice.text

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import settings
@@ -267,10 +267,16 @@ def test_a_film_never_replaces_a_file_that_the_dialog_did_not_name(
             requests.append(answer[0])
             return answer
 
+        questions: list[str] = []
+
+        def refuse(*texts: object, questions: list[str] = questions) -> QMessageBox.StandardButton:
+            questions.append(str(texts[2]))
+            return QMessageBox.StandardButton.No
+
         monkeypatch.setattr(QFileDialog, "getSaveFileName", ask)
-        staged_window.notice.clear()
+        monkeypatch.setattr(QMessageBox, "question", refuse)
         press(qtbot, Qt.Key.Key_E)
-        assert ("already exists" in staged_window.notice.text) is (name != "new")
+        assert len(questions) == (name != "new")
         assert (tmp_path / "failover.gif").read_bytes() == (tmp_path / "failover.mp4").read_bytes()
     assert not button.isEnabled()
     press(qtbot, Qt.Key.Key_E)

@@ -57,7 +57,7 @@ def test_a_mistake_is_found_retried_and_learned_by_keyboard(hands: Hands, profil
     assert "Mistake 1 of 1" in bar.heading.text()
     assert "FORCE_SERVICE" not in bar.text.text() + bar.steps.text(), "the player acts first"
 
-    hands.press(Key.Key_H, Mod.AltModifier, target=bar.buttons["hint"])
+    hands.press(Key.Key_I, Mod.AltModifier, target=bar.buttons["hint"])
     bar.buttons["hint"].click()
     assert "Hint" in bar.text.text()
 

@@ -104,6 +104,8 @@ def test_presenter_mode_is_toggled(
     assert lab.isFullScreen()
     assert store.get(settings.FONT_SCALE) == 1.5
     assert lab.desk.docks["console"].isHidden()
+    assert lab.desk.narrow
+    assert lab.topology.width() == lab.desk.width(), "a small screen shows only the picture"
     qtbot.keyClick(lab.topology, Qt.Key.Key_P, CTRL_ALT)
     assert lab.appearance.layout == LEARNER
     assert not lab.isFullScreen()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pyqtgraph import GraphicsLayoutWidget
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QFileDialog, QToolButton
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QToolButton
 
 from app.widgets import theme
 from app.widgets.strip import TimeStrip
@@ -161,9 +161,11 @@ def test_a_completed_name_replaces_no_file_unasked(
     (tmp_path / "charts.svg").write_text("mine")
     chosen = str(tmp_path / "charts"), "Drawing (*.svg)"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: chosen)
-    window.actions_by_name["view.save_charts"].trigger()
-    assert "already exists" in window.notice.text
-    assert (tmp_path / "charts.svg").read_text() == "mine"
+    yes, no = QMessageBox.StandardButton.Yes, QMessageBox.StandardButton.No
+    for answer in (no, yes):
+        monkeypatch.setattr(QMessageBox, "question", lambda *_, answer=answer: answer)
+        window.actions_by_name["view.save_charts"].trigger()
+        assert ((tmp_path / "charts.svg").read_text() == "mine") is (answer == no)
 
 
 @pytest.mark.slow

@@ -432,9 +432,17 @@ def test_every_export_is_written(hands: Hands, tmp_path: Path, monkeypatch) -> N
     monkeypatch.setattr(
         "PySide6.QtWidgets.QFileDialog.getSaveFileName", lambda *_, **__: (str(tmp_path / "csv.csv"), "")
     )
-    hands.window.debrief.export_wanted.emit("csv")
-    assert "a file with this name already exists" in hands.window.notice.text
-    assert (tmp_path / "csv-worth.csv").read_text() == "mine"
+    for button, is_kept in ((QMessageBox.StandardButton.No, True), (QMessageBox.StandardButton.Yes, False)):
+        asked: list[str] = []
+
+        def answer(_: object, __: str, text: str, *___: object, asked=asked, button=button) -> object:
+            asked.append(text)
+            return button
+
+        monkeypatch.setattr("PySide6.QtWidgets.QMessageBox.question", answer)
+        hands.window.debrief.export_wanted.emit("csv")
+        assert "csv-worth.csv" in asked[0]
+        assert ((tmp_path / "csv-worth.csv").read_text() == "mine") is is_kept
 
 
 def test_an_export_waits_for_the_analysis(hands: Hands, tmp_path: Path, monkeypatch) -> None:

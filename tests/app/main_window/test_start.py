@@ -124,7 +124,7 @@ def test_a_newcomer_finds_the_first_drill_selected(
 
 
 def test_a_menu_opened_early_is_complete(bare_window: OpenWindow, startup: Start) -> None:
-    menu = bare_window.menus["&Tools"]
+    menu = bare_window.menus["T&ools"]
     assert not menu.actions()
     menu.aboutToShow.emit()
     assert len(menu.actions()) > 3

@@ -131,6 +131,16 @@ def test_a_clustered_instance_shows_no_redo_and_no_published_value() -> None:
     ]  # fmt: skip
 
 
+def test_resources_of_one_phase_show_its_duration_once() -> None:
+    """The Agent depends on SQL Server and cannot come online with it."""
+    replay = MomentReplay(play_failover("fci"), 0)
+    before_start_s = sum(map(times.replay_seconds, replay.moment.phases[:4]))
+    starting = [state for _, state, _ in replay.view_at(before_start_s + 0.5).resources]
+    assert starting == ["done", "done", "done", "running", "waiting"]
+    last = replay.view_of(replay.begun_count - 1).resources
+    assert [time_taken for _, _, time_taken in last] == ["10.00 s", "", "3.50 s", "4.00 s", ""]
+
+
 def test_a_node_with_another_instance_is_no_mere_voter() -> None:
     cards = MomentReplay(play_failover("fci"), 0).view_of(3).facts.cards.values()
     notes = {card.name: card.note for card in cards}

@@ -78,6 +78,21 @@ def test_matches_in_titles_come_first(cards: list[Card]) -> None:
     assert "witness-lost" in find(cards, "witness lost qwertz"), "most of the words"
 
 
+@pytest.mark.parametrize(
+    "text", ["commits hang", "commits are blocked", "HADR_SYNC_COMMIT", "replica stops commits"]
+)
+def test_words_for_one_symptom_find_the_same_drills(cards: list[Card], text: str) -> None:
+    assert "ag-required-secondary" in find(cards, text)[:2]
+
+
+def test_a_search_matches_words_from_their_beginning(cards: list[Card]) -> None:
+    """Otherwise "hang" matches "changed"; fill words select nothing."""
+    card = replace(cards[0], title="", summary="It changed", name="", skills=(), words="")
+    assert find([card], "chang") == [""]
+    assert find([card], "hang") == []
+    assert find(cards, "the tempdb") == find(cards, "tempdb")
+
+
 @pytest.fixture
 def german() -> Iterator[None]:
     language.use("de")

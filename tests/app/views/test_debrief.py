@@ -28,6 +28,7 @@ from engine.drill.par.account import WAITING, Account, Best, BoundGap, LastChanc
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
 from engine.inputs import Input
+from tests import painted
 from tests.assertions import require
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -410,6 +411,22 @@ def test_a_point_of_the_curve_is_described_and_selected(
     assert blocker.args == [10.0]
     assert [text.splitlines()[1] for text in tooltips] == ["0:10.0  SERVER_B ▸ Power off"]
     assert curve.tip(1000, moves[1]).splitlines()[-1] == "point of no return 0:10.0"
+
+
+def test_no_loss_of_the_curve_covers_the_point_of_no_return(qtbot: QtBot) -> None:
+    """A small first loss is near the top, where the point of no return is named."""
+    act = Input(1000, "power-off", ("SERVER_B",))
+    moves = (
+        RunSegment(0, 1000, WAITING, 100.0, 100.0, "best"),
+        RunSegment(1000, 1000, act.line_without_time, 100.0, 94.0, "inaccuracy", (act,)),
+        RunSegment(1000, 3000, WAITING, 94.0, 94.0, "best", (act,)),
+    )
+    curve = ValueCurve(Account(moves, 60.0, CHANCE), {})
+    qtbot.addWidget(curve)
+    curve.resize(curve.sizeHint())
+    curve.show()
+    boxes = {text.words: text.box for text in painted.texts(curve)}
+    assert not boxes["−6"].intersects(boxes["point of no return 0:10.0"])
 
 
 def test_without_a_solution_the_curve_states_its_limits(qtbot: QtBot) -> None:

@@ -13,11 +13,26 @@ from PySide6.QtWidgets import QMenu
 from app.main_window.actions import MENUS, fill_menu
 from app.main_window.confirmations import QUESTIONS
 from app.views.console import Console
+from app.views.lesson_bar import BUTTONS
 from app.widgets import keys
 from app.words import language
 
 SSMS = keys.keys_of(keys.SSMS)
 NAMES = [command.name for command in keys.COMMANDS]
+
+
+@pytest.mark.parametrize("language_code", [language.ENGLISH, "de"])
+def test_menus_and_the_lesson_bar_share_no_access_key(language_code: str) -> None:
+    """Qt only moves the focus if two of them have the same key."""
+    language.use(language_code)
+    try:
+        letters = [
+            QKeySequence.mnemonic(language.tr(text)).toString() for text in (*MENUS, *BUTTONS.values())
+        ]
+    finally:
+        language.use(language.ENGLISH)
+    assert "" not in letters
+    assert sorted(letters) == sorted(set(letters))
 
 
 @pytest.mark.parametrize("scheme", keys.SCHEMES)

@@ -1,0 +1,38 @@
+"""Dialog for a file to write: it adds the ending and asks before it replaces files."""
+
+from collections.abc import Container, Iterable
+from pathlib import Path
+
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from app.files import atomic_write
+from app.words.language import trn
+from engine.drill.authoring.scenario import escape_invisible
+
+
+def ask_file(
+    parent: QWidget, title: str, suggested: str, kinds: str, replaced_by: Container[str] = ()
+) -> Path | None:
+    """Ask for a file of one of *kinds*, such as "Values (*.csv)"; None: canceled.
+
+    A name without an ending gets that of the chosen kind. *replaced_by*: endings that also replace another one.
+    """
+    chosen_file, kind = QFileDialog.getSaveFileName(parent, title, suggested, kinds)
+    if not chosen_file:
+        return None
+    ending = (kind or kinds).partition("*")[2].partition(")")[0]
+    file = atomic_write.with_ending(chosen_file, ending, replace=ending in replaced_by)
+    is_asked = str(file) == chosen_file  # by the dialog itself
+    return file if is_asked or confirm_replacement(parent, title, [file]) else None
+
+
+def confirm_replacement(parent: QWidget, title: str, files: Iterable[Path]) -> bool:
+    """Ask whether existing *files* may be replaced; return True if none exists."""
+    names = [escape_invisible(file.name) for file in files if file.exists()]
+    if not names:
+        return True
+    text = trn(
+        "{files} already exists. Replace it?", "{files} already exist. Replace them?", len(names)
+    ).format(files=", ".join(names))
+    yes, no = QMessageBox.StandardButton.Yes, QMessageBox.StandardButton.No
+    return QMessageBox.question(parent, title, text, yes | no, no) == yes
