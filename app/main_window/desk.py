@@ -7,7 +7,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from PySide6.QtCore import QByteArray, QChildEvent, QEvent, QObject, QPoint, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFont, QMouseEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
 from app.widgets import theme
@@ -182,7 +182,7 @@ class Desk(QMainWindow):
         dock = QDockWidget(tr(dock_spec.title), self)
         dock.setObjectName(dock_spec.name)
         dock.installEventFilter(self)
-        dock.setFont(_title_font(self))
+        dock.setFont(theme.resize_font(self.font(), ALMOST_ONE))
         room = ScrollContainer()
         dock.setWidget(room)
         # Methods instead of lambdas: Qt disconnects them from a deleted desk, whose docks report afterwards
@@ -248,7 +248,8 @@ class Desk(QMainWindow):
         elif not covered and self._covered is not None:
             state, self._covered = self._covered, None
             self.show()
-            self.restoreState(state, LAYOUT_VERSION)
+            if state.isEmpty() or not self.restoreState(state, LAYOUT_VERSION):
+                self._share_out()
             self._show_title_bars()
             if self._world is not None:
                 self.show_world(self._world)
@@ -377,6 +378,8 @@ class Desk(QMainWindow):
     def arrange(self, profile: str) -> None:
         """Arrange the panels as in *profile*, adapted to the available space."""
         self.unzoom()
+        if self._covered is not None:
+            self._covered = QByteArray()  # the new layout stays when the stage is left
         self._profile = profile
         self.narrow = self.is_short_of_room
         for dock in self.docks.values():
@@ -446,7 +449,7 @@ class Desk(QMainWindow):
     def _size_titles(self) -> None:
         """Set the font size of dock titles. Qt would keep the size that the font had at the start."""
         for dock in self.docks.values():
-            dock.setFont(_title_font(self))
+            dock.setFont(theme.resize_font(self.font(), ALMOST_ONE))
 
     def _keep_floating_readable(self) -> None:
         """Give a floating dock a minimum size, so that it stays readable."""
@@ -547,7 +550,7 @@ class Desk(QMainWindow):
         self.unzoom()
         for name in self._taken:
             self.docks[name].setVisible(True)
-        state = self.saveState(LAYOUT_VERSION)
+        state = self._covered or self.saveState(LAYOUT_VERSION)
         for name in self._taken:
             self.docks[name].setVisible(False)
         self._stored_layouts[self._profile] = (state, self.size())
@@ -558,14 +561,14 @@ class Desk(QMainWindow):
         self.arrange(profile)
         if not state.isEmpty() and self.restoreState(state, LAYOUT_VERSION):
             self._sized = self._shares_due = True
+            self._covered = state if self._covered is not None else None
             self._show_title_bars()
             layout = self._stored_layouts.get(profile)
             if layout is not None and layout[0] == state and layout[1] != self.size():
                 self.expect_restore(*layout)
         self._close_and_open()
         for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
-            # Qt polishes it when it is shown: too late for the next change of the text size
-            bar.ensurePolished()
+            bar.ensurePolished()  # Qt polishes when it shows: too late for the next change of the text size
 
     def expect_restore(self, state: QByteArray, size: QSize) -> None:
         """Prepare for the window's return to a size whose layout was stored."""
@@ -594,7 +597,3 @@ class Desk(QMainWindow):
         if event.type() == QEvent.Type.ChildPolished and isinstance(child, QTabBar):
             child.setElideMode(Qt.TextElideMode.ElideNone)
             child.setUsesScrollButtons(True)
-
-
-def _title_font(desk: Desk) -> QFont:
-    return theme.resize_font(desk.font(), ALMOST_ONE)

@@ -312,7 +312,10 @@ class StagePainter(PanelPainter):
         tall = self.line_height("bold")
         if is_beside:
             left_px = x + (count - 1) * step + radius + 24
-            words = QRectF(left_px, box.center().y() - tall, box.right() - left_px - 10, tall)
+            top = box.center().y() - tall / (
+                2 if self.style.is_far else 1
+            )  # names follow, but not for the back row
+            words = QRectF(left_px, top, box.right() - left_px - 10, tall)
             self.text(view.votes, words, "bold", tone)
             if not self.style.is_far:
                 names = ", ".join(vote.name for vote in view.facts.votes)

@@ -137,6 +137,22 @@ def test_the_stage_enlarges_its_text_as_soon_as_the_user_presents(
     window.appearance.set_font_scale(1.0)
 
 
+def test_a_layout_chosen_during_the_stage_stays_after_it(staged_window: OpenWindow, qtbot: QtBot) -> None:
+    window = staged_window
+    begin(window, "automatic-failover", "practice")
+    wait_for(window, "over")
+    press(qtbot, Qt.Key.Key_Escape)
+    desk_docks = [name for name, dock in window.desk.docks.items() if dock.isVisible()]
+    for is_presenting in (True, False):
+        qtbot.keyClick(window, Qt.Key.Key_F12)
+        press(qtbot, Qt.Key.Key_P)
+        press(qtbot, Qt.Key.Key_Escape)
+        assert window.presenting.is_active is is_presenting
+        assert window.desk.isVisible()
+        assert window.desk.docks["console"].isVisible() is not is_presenting
+    assert [name for name, dock in window.desk.docks.items() if dock.isVisible()] == desk_docks
+
+
 @pytest.mark.parametrize(
     ("name", "mode", "line", "last_heading"),
     [
