@@ -21,6 +21,20 @@ SPID_MAX: Final = 32_767
 """Largest session id. Documented [DOC: user connections option]."""
 
 
+AGENT_SPID: Final = 150
+AGENT_PROGRAMS: Final = (
+    "SQLAgent - Generic Refresher", "SQLAgent - Email Logger", "SQLAgent - Alert Engine",
+)  # fmt: skip
+"""Program names of the connections of a running SQL Server Agent, which use msdb. Seen in public output; their
+session IDs are assumed.
+"""
+
+
+def list_agent_sessions(world: World, server: str) -> list[tuple[int, str]]:
+    """Return session ID and program name of the connections of SQL Server Agent."""
+    return list(enumerate(AGENT_PROGRAMS, AGENT_SPID)) if world.instances[server].agent_running else []
+
+
 class ApplicationConnection(Struct, frozen=True):
     """Connection of an application to its server."""
 

@@ -199,9 +199,9 @@ def create_snapshot(
     """Create a snapshot of *source*; *files* are (logical name, path).
 
     Raise 1801 for a name in use, 1844 for the edition, 911 without such a source, 5093 for a snapshot of a
-    snapshot, 5127 if a data file is missing, 5014 for a file that the source does not have, 5133 for an
-    unknown drive, and 1822 for a source that is not open or a mirror that is not SYNCHRONIZED. Errors of the
-    source (955, 952 …) take precedence.
+    snapshot, 1816 for a system database, 5127 if a data file is missing, 5014 for a file that the source does
+    not have, 5133 for an unknown drive, and 1822 for a source that is not open or a mirror that is not
+    SYNCHRONIZED. Errors of the source (955, 952 …) take precedence.
     """
     state = world.instances[server]
     _need_free_name(world, server, name)
@@ -209,6 +209,8 @@ def create_snapshot(
         raise SqlError(1844, "Database Snapshot", f"{state.edition} Edition (64-bit)")
     if world.instances[server].find_snapshot(source) is not None:
         raise SqlError(5093)
+    if source.lower() in statements.SYSTEM_DATABASES:
+        raise SqlError(1816, source)
     try:
         copy = statements.copy_on(world, server, source)
     except SqlError:

@@ -161,6 +161,16 @@ SERVER_ROLES: Final = {
     "diskadmin": {"ALTER RESOURCES"},
     "dbcreator": {"CREATE ANY DATABASE", "ALTER ANY DATABASE"},
     "bulkadmin": {"ADMINISTER BULK OPERATIONS"},
+    "##ms_databaseconnector##": {"CONNECT ANY DATABASE"},
+    "##ms_loginmanager##": {"CREATE LOGIN", "ALTER ANY LOGIN"},
+    "##ms_databasemanager##": {"CREATE ANY DATABASE", "ALTER ANY DATABASE"},
+    "##ms_serverstatemanager##": {"ALTER SERVER STATE", "VIEW SERVER STATE", "VIEW SERVER SECURITY STATE"},
+    "##ms_serverstatereader##": {"VIEW SERVER STATE", "VIEW SERVER SECURITY STATE"},
+    "##ms_serverperformancestatereader##": {"VIEW SERVER PERFORMANCE STATE"},
+    "##ms_serversecuritystatereader##": {"VIEW SERVER SECURITY STATE"},
+    "##ms_definitionreader##": {"VIEW ANY DATABASE", "VIEW ANY DEFINITION"},
+    "##ms_performancedefinitionreader##": {"VIEW ANY PERFORMANCE DEFINITION"},
+    "##ms_securitydefinitionreader##": {"VIEW ANY SECURITY DEFINITION"},
 }  # fmt: skip
 """Permissions of the fixed server roles. [DOC: server-level roles]"""
 
@@ -242,7 +252,8 @@ def user_in(context: Context, database: str) -> str | None:
         for user in commits.users_of(context.world, session.server, database):
             if login is not None and user.sid == login.sid:
                 return user.name
-    return "guest" if name in GUEST_ENTERS else None
+    enters = name in GUEST_ENTERS or has_server_permission(context, "CONNECT ANY DATABASE")
+    return "guest" if enters else None
 
 
 def admit_database(context: Context, database: str) -> None:
@@ -274,11 +285,25 @@ def has_permission(context: Context, database: str, permission: str, schema: str
         return False
     if any(permission in denied for role, denied in DENIED.items() if role in names):
         return False
-    if "db_owner" in names:
+    if "db_owner" in names or any(
+        has_server_permission(context, wider)
+        for wider in ("CONTROL SERVER", *SERVER_WIDE.get(permission, ()))
+    ):
         return True
     if any(not g.denied and g.permission in (permission, "CONTROL") for g in grants):
         return True
     return any(permission in allowed for role, allowed in DATABASE_ROLES.items() if role in names)
+
+
+SERVER_WIDE: Final = {
+    "SELECT": ("SELECT ALL USER SECURABLES",),
+    "VIEW DEFINITION": ("VIEW ANY DEFINITION",),
+    "VIEW DATABASE STATE": ("VIEW SERVER STATE",),
+    "VIEW DATABASE PERFORMANCE STATE": ("VIEW SERVER PERFORMANCE STATE",),
+    "VIEW DATABASE SECURITY STATE": ("VIEW SERVER SECURITY STATE",),
+    "ALTER": ("ALTER ANY DATABASE",),
+}
+"""Permission in a database -> those on the server that include it. [DOC: permissions]"""
 
 
 def require_object_permission(

@@ -224,7 +224,7 @@ def _object_schema_name(context: Context, number: Scalar, database: Scalar = Non
 
 def _is_role_member(context: Context, role: Scalar, login: Scalar = None) -> Scalar:
     """Return 1 for a member, 0 for another login, NULL for an unknown role or login."""
-    fixed = to_text(role).lower() in map(str.lower, security.ROLES)
+    fixed = to_text(role).lower() in map(str.lower, security.fixed_server_roles(context.version))
     is_known = login is None or _make_principal_lookup("name", "principal_id")(context, login) is not None
     return int(is_member(context, to_text(role).lower(), to_text(login))) if fixed and is_known else None
 

@@ -182,11 +182,20 @@ def _check_options(machine: Machine, statement: s.SetOption) -> None:
         _check_option(option, value, machine.context.version)
 
 
+FIXED_IN_SYSTEM_DATABASES: Final = frozenset({"OFFLINE", "READ_ONLY"})
+FIXED_IN_TEMPDB: Final = FIXED_IN_SYSTEM_DATABASES | {
+    "AUTO_CLOSE", "AUTO_SHRINK", "CHANGE_TRACKING", "DB_CHAINING", "EMERGENCY", "ENCRYPTION", "READ_COMMITTED_SNAPSHOT",
+    "RECOVERY", "RESTRICTED_USER", "SINGLE_USER", "TRUSTWORTHY",
+}  # fmt: skip
+"""Options that no system database, or not tempdb, can change [DOC: tempdb database]."""
+
+
 def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
     messages = []
     for option, value in statement.options:
         if statement.database.lower() in SYSTEM_DATABASES:
-            if option in ("OFFLINE", "READ_ONLY"):
+            fixed = FIXED_IN_TEMPDB if statement.database.lower() == "tempdb" else FIXED_IN_SYSTEM_DATABASES
+            if option in fixed:
                 raise SqlError(5058, option, statement.database.lower(), also=(5069,))
             raise UnsimulatedFeatureError(f"ALTER DATABASE … SET {option} of a system database")
         option_table.check_options("ALTER DATABASE SET", [(option, value)], machine.context.version)
@@ -521,6 +530,8 @@ def _kill(machine: Machine, statement: s.Kill) -> None:
         raise SqlError(6120 if spid in spids else 6106, spid)
     if spid == machine.session.spid:
         raise SqlError(6104)
+    if spid in dict(connections.list_agent_sessions(machine.world, machine.session.server)):
+        raise UnsimulatedFeatureError("KILL of a session of SQL Server Agent")
     if 0 < spid <= 50:
         raise SqlError(6107)
     if not 0 < spid <= SESSIONS_MAX:

@@ -9,6 +9,7 @@ from engine.tsql.batches.context import Context
 from engine.tsql.catalog import (
     activity,
     availability,
+    column_types,
     configurations,
     counters,
     databases,
@@ -82,6 +83,10 @@ def object_id(context: Context, name: str) -> int | None:
         constraint = _find_constraint(context, parts)
         if constraint is not None:
             return constraint
+        for row in column_types.base_objects(context.session.database, context.version):
+            schemas = ("", "dbo") if row["schema_id"] == 1 else ("", "sys")
+            if str(row["name"]).lower() == parts[-1].lower() and ["", *parts][-2].lower() in schemas:
+                return int(str(row["object_id"]))
     for name in (parts[-1], f"{parts[-1]}()"):
         try:
             view = find(context, (*parts[:-1], name))

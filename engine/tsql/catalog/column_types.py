@@ -5,9 +5,11 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Final
 
 from engine.messages import SqlError
+from engine.tables import read_table
 from engine.tsql.batches import objects
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.shapes import literals
@@ -128,17 +130,49 @@ _SHIPPED_VIEWS: Final = re.compile(
 )
 
 
+BUILT: Final = {
+    2005: "2005-10-14 01:36:15.910", 2008: "2008-07-09 16:19:59.477", 2012: "2012-02-10 20:15:58.693",
+    2014: "2014-02-20 20:48:35.270", 2016: "2016-04-30 00:44:20.000", 2017: "2017-08-22 19:38:02.290",
+    2019: "2019-09-24 14:21:42.270", 2022: "2022-10-08 06:32:45.927",
+}  # fmt: skip
+"""Version -> create_date of system objects, the time of its build. Seen in public output."""
+
+_BASE_TYPES: Final = {"S": "SYSTEM_TABLE", "SQ": "SERVICE_QUEUE", "IT": "INTERNAL_TABLE"}
+
+
+@cache
+def _base_tables() -> tuple[dict[str, str], ...]:
+    return tuple(read_table("engine.tsql.catalog", "base_tables.tsv"))
+
+
+def base_objects(database: str, version: int) -> Iterator[Record]:
+    """Yield the system base tables of a database, and its predefined queues. [DOC: system base tables]."""
+    built = BUILT[max(year for year in BUILT if year <= version)]
+    for row in _base_tables():
+        if row["database"] in ("", database.lower()):
+            number, schema_id = int(row["object_id"]), 1 if row["type"] == "SQ" else 4
+            yield {
+                "name": row["name"],
+                "object_id": number,
+                "schema_id": schema_id,
+                "parent_object_id": int(row["parent"] or 0),
+                "type": f"{row['type']:2}",
+                "type_desc": _BASE_TYPES[row["type"]],
+                **literals("column_types.base_objects"),
+                **dict.fromkeys(("create_date", "modify_date"), built),
+            }
+
+
 def objects_of(context: Context) -> Iterable[Record]:
     """Yield the tables and views of the product in master and msdb. [DOC: system tables]."""
+    yield from base_objects(context.session.database, context.version)
     for name, full_name in shipped_tables(context):
         kind = "V " if _SHIPPED_VIEWS.search(name) else "U "
         yield {
             "name": name,
             "object_id": -objects.object_id(full_name),
-            "id": -objects.object_id(full_name),
             **literals("column_types.objects_of"),
             "type": kind,
-            "xtype": kind,
             "type_desc": "USER_TABLE" if kind == "U " else "VIEW",
             "TABLE_CATALOG": context.session.database,
             "TABLE_NAME": name,

@@ -9,6 +9,7 @@ from engine.availability import replicas
 from engine.constants import TICKS_PER_S
 from engine.tsql.batches import ledger, objects, stored_messages
 from engine.tsql.batches.context import Context
+from engine.tsql.catalog import column_types
 from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import SYSTEM_PROCEDURES, VIEWS, Record, Rows, list_views, no_rows, view
 
@@ -57,8 +58,11 @@ def _sysservers(context: Context) -> Iterable[Record]:
 view("sys.sysservers", _sysservers)
 
 
-def _system_object(name: str, full_name: str, kind: str, described: str) -> Record:
+def _system_object(context: Context, name: str, full_name: str, kind: str, described: str) -> Record:
+    built = column_types.BUILT[max(year for year in column_types.BUILT if year <= context.version)]
     return {
+        "create_date": built,
+        "modify_date": built,
         "name": name,
         "object_id": -objects.object_id(full_name),
         "schema_id": SYSTEM_SCHEMA,
@@ -75,7 +79,7 @@ SYSTEM_SCHEMA: Final = 4
 def _system_views(context: Context) -> Iterable[Record]:
     for catalog_view in list_views(context.version):
         if not catalog_view.name.endswith("()"):
-            yield _system_object(catalog_view.name[4:], catalog_view.name, "V ", "VIEW")
+            yield _system_object(context, catalog_view.name[4:], catalog_view.name, "V ", "VIEW")
 
 
 def _system_objects(context: Context) -> Iterable[Record]:
@@ -84,7 +88,11 @@ def _system_objects(context: Context) -> Iterable[Record]:
     for catalog_view in list_views(context.version):
         if catalog_view.name.endswith("()"):
             yield _system_object(
-                catalog_view.name[4:-2], catalog_view.name, "IF", "SQL_INLINE_TABLE_VALUED_FUNCTION"
+                context,
+                catalog_view.name[4:-2],
+                catalog_view.name,
+                "IF",
+                "SQL_INLINE_TABLE_VALUED_FUNCTION",
             )
     for name, home in SYSTEM_PROCEDURES.items():
         if not home:
@@ -95,7 +103,7 @@ def _system_objects(context: Context) -> Iterable[Record]:
                 "sp_unprepare",
             )
             kind = ("X ", "EXTENDED_STORED_PROCEDURE") if outside else ("P ", "SQL_STORED_PROCEDURE")
-            yield _system_object(name, name, *kind)
+            yield _system_object(context, name, name, *kind)
 
 
 def _prepend_user_objects(view_name: str, system: Rows) -> Rows:

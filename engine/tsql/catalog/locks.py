@@ -286,10 +286,8 @@ view("sys.dm_os_waiting_tasks", _waiting_tasks)
 def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]:
     """Yield (session, resource, mode, GRANT or WAIT) of every lock on this server."""
     requested_waits = waits(context)
+    yield from _database_locks(context)
     for _, session in context.sessions():
-        number = context.database_id(_up_to_date(context, session).database)
-        if number is not None and number != MASTER:
-            yield session.spid, LockResource("DATABASE", number, "", 0), "S", "GRANT"
         listed_locks: set[tuple[LockResource, str]] = set()
         for lock in locks.locks_of(_up_to_date(context, session)):
             resource = _resource(context, lock)
@@ -309,6 +307,22 @@ def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]
                 if lock_entry not in listed_locks:
                     yield session.spid, *lock_entry, "GRANT"
             yield session.spid, *wait.lock, "WAIT"
+
+
+def _database_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]:
+    """Yield the shared lock of each session on its database: of windows, the Agent and applications."""
+    world, server = context.world, context.server.name
+    database_by_spid = {
+        session.spid: _up_to_date(context, session).database for _, session in context.sessions()
+    }
+    database_by_spid |= {spid: "msdb" for spid, _ in connections.list_agent_sessions(world, server)}
+    database_by_spid |= {
+        connection.spid: connection.database for connection in connections.list_connections(world, server)
+    }
+    for spid, database in database_by_spid.items():
+        number = context.database_id(database)
+        if number is not None and number != MASTER:
+            yield spid, LockResource("DATABASE", number, "", 0), "S", "GRANT"
 
 
 MASTER: Final = 1
@@ -391,7 +405,6 @@ def _active(context: Context) -> Iterable[Record]:
             "transaction_id": session.transaction_id,
             "name": session.transaction_name or "user_transaction",
             "transaction_begin_time": context.datetime_value(session.transaction_tick),
-            "transaction_type": 1 if session.logs else 2,
             **literals("locks._active"),
         }
 

@@ -57,11 +57,6 @@ def _object(context: Context, named: ObjectName, number: int, kind: str, parent:
         "create_date": context.datetime_value(),
         "modify_date": context.datetime_value(),
         "is_ms_shipped": 0,
-        "id": number,
-        "xtype": kind,
-        "uid": schema_id,
-        "crdate": context.datetime_value(),
-        "parent_obj": parent,
     }
 
 
@@ -99,11 +94,28 @@ def _make_object_rows(*kinds: str) -> Rows:
     return rows
 
 
+_OLD_NAMES: Final = {
+    "name": "name",
+    "object_id": "id",
+    "type": "xtype",
+    "schema_id": "uid",
+    "create_date": "crdate",
+    "parent_object_id": "parent_obj",
+}
+"""Column of sys.objects -> column of sys.sysobjects."""
+
+
+def _sysobjects(context: Context) -> Iterable[Record]:
+    for row in _make_object_rows()(context):
+        record = {old: row[name] for name, old in _OLD_NAMES.items() if name in row}
+        yield {**record, "type": row["type"]}
+
+
 view("sys.objects", _make_object_rows())
 view("sys.tables", _make_object_rows("U "))
 view("sys.views", _make_object_rows("V "))
 view("sys.procedures", _make_object_rows("P "))
-view("sys.sysobjects", _make_object_rows())
+view("sys.sysobjects", _sysobjects)
 view("information_schema.tables", _make_object_rows("U ", "V "))
 
 

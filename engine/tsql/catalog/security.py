@@ -54,6 +54,19 @@ ROLES: Final = (
 )  # fmt: skip
 """Fixed server roles, with principal_id from 2 on. Documented [DOC: sys.server_principals; server-level roles]."""
 
+ROLES_OF_2022: Final = (
+    "##MS_ServerStateReader##", "##MS_ServerStateManager##", "##MS_DefinitionReader##", "##MS_DatabaseConnector##",
+    "##MS_DatabaseManager##", "##MS_LoginManager##", "##MS_SecurityDefinitionReader##",
+    "##MS_PerformanceDefinitionReader##", "##MS_ServerSecurityStateReader##", "##MS_ServerPerformanceStateReader##",
+)  # fmt: skip
+"""Fixed server roles that SQL Server 2022 adds [DOC: server-level roles]. Their order is seen in public output."""
+
+
+def fixed_server_roles(version: int) -> tuple[str, ...]:
+    """Return the fixed server roles of a version, in the order of their principal_id from 2 on."""
+    return (*ROLES, *ROLES_OF_2022) if version >= 2022 else ROLES
+
+
 _CERTIFICATE_LOGINS: Final = (
     "##MS_SQLResourceSigningCertificate##", "##MS_SQLReplicationSigningCertificate##",
     "##MS_SQLAuthenticatorCertificate##",
@@ -65,7 +78,7 @@ FIRST_WINDOWS_ID: Final = 259
 
 def _principals(context: Context) -> Iterable[Record]:
     yield _principal(context, "sa", 1, "S", b"\x01", disabled=False)
-    for number, role in enumerate(ROLES, start=2):
+    for number, role in enumerate(fixed_server_roles(context.version), start=2):
         row = _principal(context, role, number, "R", bytes([number]), disabled=False)
         yield {**row, "is_fixed_role": int(role != "public"), "owning_principal_id": 1}
     for number, name in enumerate(_CERTIFICATE_LOGINS, start=101):

@@ -26,14 +26,6 @@ SYSTEM: Final = (
 )
 """(session ID, status, command, wait) of threads on every instance."""
 
-AGENT_SPID: Final = 150
-AGENT_PROGRAMS: Final = (
-    "SQLAgent - Generic Refresher", "SQLAgent - Email Logger", "SQLAgent - Alert Engine",
-)  # fmt: skip
-"""Program names of the connections of a running SQL Server Agent. Seen in public output; their session IDs
-are assumed.
-"""
-
 JOB_STEP: Final = "SQLAgent - TSQL JobStep"
 JOB_WINDOW: Final = "#agent:"
 """Marker in the window names of job steps (engine/tsql/clients/client.py)."""
@@ -142,9 +134,9 @@ def user_sessions(context: Context) -> Iterator[SessionRow]:
             error=session.error,
             options=session.options,
         )
-    for index, program in enumerate(AGENT_PROGRAMS if server.agent_running else ()):
+    for spid, program in connections.list_agent_sessions(context.world, server.name):
         yield SessionRow(
-            spid=AGENT_SPID + index,
+            spid=spid,
             login=server.service_account,
             host=server.name,
             program=program,

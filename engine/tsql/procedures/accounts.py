@@ -58,7 +58,8 @@ def _role(call: ProcedureCall) -> None:
         rows = catalog.rows_of(call.machine.context, "sys.server_principals")
         if member.lower() not in {to_text(row["name"]).lower() for row in rows}:
             raise SqlError(15007, member)
-        if call.text("@rolename").lower() not in map(str.lower, security.ROLES):
+        roles = security.fixed_server_roles(call.machine.context.version)
+        if call.text("@rolename").lower() not in map(str.lower, roles):
             raise SqlError(15402, call.text("@rolename"))
     else:
         rows = catalog.rows_of(call.machine.context, "sys.database_principals")

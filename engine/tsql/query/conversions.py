@@ -108,7 +108,7 @@ def convert_to(node: exp.Expr, source: Kind, target: Kind) -> None:
     if source is None or target is None or source in (NULL, target):
         return
     if (
-        source.family == target.family
+        (source.family == target.family and target.name != "real")
         or target.name in ("sql_variant", "null")
         or source.name == "sql_variant"
     ):
@@ -197,12 +197,15 @@ _ORDERED: Final = frozenset(
 """Functions that require ORDER BY in OVER. Documented [DOC: OVER]."""
 
 
+_NEVER_WINDOWED: Final = frozenset({"string_agg", "grouping", "grouping_id"})
+"""Aggregates that do not accept OVER [DOC: STRING_AGG; GROUPING]."""
+
 _FRAMED: Final = frozenset({"first_value", "last_value"})
 """Functions among them that accept ROWS or RANGE."""
 
 
 def _check_window(node: exp.Expr) -> None:
-    """Raise 4112 without a required ORDER BY, 5308 for a number in it, 10759 for DISTINCT."""
+    """Raise 4112 without a required ORDER BY, 5308 for a number in it, 4113 or 10759 for another function."""
     function, order = node.this, node.args.get("order")
     if isinstance(function, exp.WithinGroup):
         raise UnsimulatedFeatureError(f"the function {str(function.this.this).lower()}")
@@ -210,6 +213,8 @@ def _check_window(node: exp.Expr) -> None:
     name = str(function.this) if anonymous else function.sql_name()
     if order is None and name.lower() in _ORDERED:
         raise SqlError(4112, name.upper())
+    if name.lower() in _NEVER_WINDOWED:
+        raise SqlError(4113, name.upper())
     framed = node.args.get("spec") is not None
     if framed and name.lower() in _ORDERED - _FRAMED:
         raise SqlError(10752, name.lower())
@@ -277,6 +282,20 @@ def _string_agg(binder: Binder, node: exp.Expr) -> Kind:
     return varchar(8000) if kind.name in ("varchar", "char") else nvarchar(4000)
 
 
+_HASHED: Final = frozenset({"bit", "tinyint", "smallint", "int", "null"})
+
+
+def _checksum(binder: Binder, node: exp.Expr) -> Kind:
+    """Refuse types whose checksum is unknown. Programs use that of NEWID as a random number."""
+    for argument in list(node.expressions):
+        kind = None if isinstance(argument, exp.Star) else binder.expr(argument)
+        text_known = node.name.lower() == "binary_checksum" and kind and kind.name in ("char", "varchar")
+        is_random = isinstance(argument, exp.Anonymous) and argument.name.lower() == "newid"
+        if kind is None or not (kind.name in _HASHED or text_known or is_random):
+            raise UnsimulatedFeatureError(f"{node.name.upper()} of {kind or 'this value'}")
+    return INT
+
+
 def _infer_row_function(binder: Binder, node: exp.Expr) -> Kind:
     """Return the type of LAG, FIRST_VALUE and others: that of the value. A default is converted to it."""
     kind = binder.expr(node.this)
@@ -325,8 +344,9 @@ NAMED: Final[dict[str, Rule]] = {
     "avg": _average,
     **dict.fromkeys(("stdev", "stdevp", "var", "varp"), _deviation),
     "string_agg": _string_agg,
+    **dict.fromkeys(("checksum", "binary_checksum"), _checksum),
 }
-"""Aggregates that the tree contains by name -> rule for their type."""
+"""Aggregates and functions that the tree contains by name -> rule for their type."""
 
 
 def is_bare_function(node: exp.Expr) -> bool:

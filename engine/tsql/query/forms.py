@@ -28,6 +28,7 @@ _VALUES: Final = (
 )  # fmt: skip
 
 
+_TAKES_STAR: Final = ("checksum", "binary_checksum")
 _FOREIGN_OPERATORS: Final = frozenset({("|", "|"), ("=", "="), ("<", "<"), (">", ">"), ("*", "*")})
 """Character pairs that are operators only in other products."""
 
@@ -256,7 +257,8 @@ def check(tree: exp.Expr) -> None:
             if isinstance(node.this, exp.Table) and isinstance(node.this.this, exp.Parameter):
                 raise SqlSyntaxError(1, 102, f"@{node.this.this.name}")
         elif isinstance(node, exp.Star):
-            if isinstance(node.parent, exp.Func | exp.Distinct) and not isinstance(node.parent, exp.Count):
+            allowed = isinstance(node.parent, exp.Count) or node.parent.name.lower() in _TAKES_STAR
+            if isinstance(node.parent, exp.Func | exp.Distinct) and not allowed:
                 raise SqlSyntaxError(1, 102, "*")
         elif isinstance(node, exp.Count):
             if node.this is None:

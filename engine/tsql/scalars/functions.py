@@ -18,7 +18,6 @@ from engine.tsql.scalars.values import (
     MARK,
     TEXT_LIMIT,
     Scalar,
-    comparable,
     compare,
     convert,
     decimal_text,
@@ -324,12 +323,28 @@ def _isnull(value: Scalar, replacement: Scalar) -> Scalar:
     return replacement if value is None else value
 
 
+_NULL_CHECKSUM: Final = 2**31 - 1
+
+
 def _checksum(*values: Scalar) -> Scalar:
+    """Evaluate CHECKSUM or BINARY_CHECKSUM: each value is XORed to the sum, which rotates by 4 bits before it.
+
+    The algorithm is not documented. It is seen in public output for NULL, integers and ASCII texts.
+    """
     number = 0
     for value in values:
-        for char in comparable(to_text(value)):
-            number = (number * 31 + ord(char)) & 0xFFFFFFFF
+        if isinstance(value, str) and value.isascii() and len(values) == 1:
+            for code in value.rstrip(" ").encode("ascii"):
+                number = _rotate(number) ^ code
+        elif value is None or (isinstance(value, int) and -(2**31) <= value < 2**31):
+            number = _rotate(number) ^ ((_NULL_CHECKSUM if value is None else value) & 0xFFFFFFFF)
+        else:
+            raise SqlError(0, "Not simulated: CHECKSUM and BINARY_CHECKSUM of these values")
     return number - 2**32 if number >= 2**31 else number
+
+
+def _rotate(number: int) -> int:
+    return (number << 4 | number >> 28) & 0xFFFFFFFF
 
 
 def format_message(text: str, values: tuple[Scalar, ...]) -> str:

@@ -28,6 +28,7 @@ from engine.tsql.scalars.values import (
     is_plain_text,
     moment_of,
     parse_moment,
+    round_to_single,
     stamp,
     strict,
     to_integer,
@@ -53,6 +54,8 @@ def operate(sign: Scalar, kind: Scalar, a: Scalar, b: Scalar) -> Scalar:
         return _exact(str(sign), type_, a, b)
     if type_.is_moment:
         return _add_days(str(sign), type_, a, b)
+    if type_.name == "real":
+        return _calculate_single(str(sign), float(to_number(a, "float")), float(to_number(b, "float")))
     return _floating(str(sign), float(to_number(a, "float")), float(to_number(b, "float")))
 
 
@@ -130,6 +133,14 @@ def _floating(sign: str, a: float, b: float) -> float:
     except OverflowError:
         raise SqlError(8115, "expression", "float") from None
     return float(check_finite(result))
+
+
+def _calculate_single(sign: str, a: float, b: float) -> float:
+    """Compute in single precision, to which both operands are converted [DOC: data type precedence]."""
+    try:
+        return round_to_single(_floating(sign, round_to_single(a), round_to_single(b)))
+    except OverflowError:
+        raise SqlError(8115, "expression", "real") from None
 
 
 def _add_days(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:

@@ -31,7 +31,7 @@ Rule = Callable[[Types], SqlType | None]
 
 _FIXED: Final = {
     "int": """isjson ascii charindex datalength datediff datepart day month year difference len patindex unicode isdate
-        isnumeric checksum binary_checksum db_id object_id schema_id user_id suser_id file_id file_idex type_id
+        isnumeric db_id object_id schema_id user_id suser_id file_id file_idex type_id
         error_number error_severity error_state error_line xact_state is_srvrolemember is_member is_rolemember
         has_dbaccess has_perms_by_name objectproperty objectpropertyex fileproperty trigger_nestlevel @@spid
         @@trancount @@rowcount @@error @@fetch_status @@cursor_rows @@lock_timeout @@max_connections @@nestlevel
@@ -144,6 +144,11 @@ def _number(types: Types) -> SqlType | None:
     return first_sql_type if first_sql_type.is_number else None
 
 
+def _absolute(types: Types) -> SqlType | None:
+    """Return the type of ABS, for which a real stays a real. [DOC: ABS]."""
+    return types[0] if types and types[0] is not None and types[0].name == "real" else _number(types)
+
+
 def _integral_type(types: Types) -> SqlType | None:
     """Return the type of FLOOR and CEILING: a decimal without fractional digits."""
     kind = _number(types)
@@ -239,7 +244,7 @@ RULES: Final[dict[str, Rule]] = {
     "stuff": _wide_if_any((0, 3)),
     "concat": _concat,
     "concat_ws": _concat,
-    "abs": _number,
+    "abs": _absolute,
     "sign": _number,
     "round": _number,
     "floor": _integral_type,
