@@ -257,8 +257,10 @@ def check(tree: exp.Expr) -> None:
             if isinstance(node.this, exp.Table) and isinstance(node.this.this, exp.Parameter):
                 raise SqlSyntaxError(1, 102, f"@{node.this.this.name}")
         elif isinstance(node, exp.Star):
-            allowed = isinstance(node.parent, exp.Count) or node.parent.name.lower() in _TAKES_STAR
-            if isinstance(node.parent, exp.Func | exp.Distinct) and not allowed:
+            call = node.parent
+            if isinstance(call, exp.Func | exp.Distinct) and not (
+                isinstance(call, exp.Count) or call.name.lower() in _TAKES_STAR
+            ):
                 raise SqlSyntaxError(1, 102, "*")
         elif isinstance(node, exp.Count):
             if node.this is None:
