@@ -150,7 +150,7 @@ def restore_database(
         raise SqlError(3169, backup_set.version, world.instances[server].version, also=(3013,), title=title)
     options.need_key(world.instances[server], backup_set.encryption_key, title)
     if ending.stop_tick is not None and ending.stop_tick < backup_set.tick:
-        raise SqlError(4335, also=(3013,), title=title)
+        raise SqlError(4338, also=(3013,), title=title)
     if backup_set.kind == DIFFERENTIAL:
         return _restore_differential(world, server, database, old_copy, path, backup_set, ending)
     if old_copy is not None and not replace_existing:

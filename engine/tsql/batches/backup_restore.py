@@ -48,7 +48,11 @@ def _backup(machine: Machine, statement: s.Backup) -> Outcome:
         raise UnsimulatedFeatureError("BACKUP … WITH CHECKSUM of a database with damaged pages")
     if {"TRUNCATE_ONLY", "NO_LOG"} & options.keys():
         if machine.context.version >= 2008:
-            raise SqlError(155, "TRUNCATE_ONLY", "BACKUP")
+            raise (
+                SqlError(155, "TRUNCATE_ONLY", "BACKUP")
+                if "NO_LOG" not in options
+                else SqlError(3032, "no_log")
+            )
         return logspace.truncate(world, server, database)
     if not statement.devices:
         raise SqlError(102, database)
@@ -97,11 +101,20 @@ def _check_kind(statement: s.Backup, database: str) -> None:
 def _check_options(machine: Machine, statement: s.Backup | s.Restore | s.RestoreInfo) -> None:
     """Raise 155 for an unknown option, 3031 for contradicting options. Refuse options that are not simulated."""
     option_names = [name for name, _ in statement.options]
-    ends = [name for name in ("NORECOVERY", "RECOVERY", "STANDBY") if name in option_names]
-    if len(ends) > 1:
-        raise SqlError(3031, ends[0].lower(), ends[1].lower(), also=(3013,), title=statement.title)
+    for alternatives in _ALTERNATIVES:
+        ends = [name for name in alternatives if name in option_names]
+        if len(ends) > 1:
+            raise SqlError(3031, ends[0].lower(), ends[1].lower(), also=(3013,), title=statement.title)
     pairs = [(name, _shown_value(machine, name, value)) for name, value in statement.options]
     option_table.check_options(statement.title.split()[0], pairs, machine.context.version)
+
+
+_ALTERNATIVES: Final = (
+    ("NORECOVERY", "RECOVERY", "STANDBY"), ("NO_CHECKSUM", "CHECKSUM"), ("NO_COMPRESSION", "COMPRESSION"),
+    ("NOINIT", "INIT"), ("NOSKIP", "SKIP"), ("NOFORMAT", "FORMAT"), ("CONTINUE_AFTER_ERROR", "STOP_ON_ERROR"),
+    ("NOUNLOAD", "UNLOAD"), ("NOREWIND", "REWIND"), ("RETAINDAYS", "EXPIREDATE"),
+)  # fmt: skip
+"""Options of which a statement may contain one [DOC: BACKUP; RESTORE arguments]."""
 
 
 def _shown_value(machine: Machine, name: str, value: s.Value) -> Scalar:
@@ -158,6 +171,8 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
     if statement.snapshot is not None:
         raise UnsimulatedFeatureError("RESTORE … FROM DATABASE_SNAPSHOT")
     database = machine.text(statement.database)
+    if database.lower() == "master":
+        raise SqlError(3108, also=(3013,), title=statement.title)
     if database.lower() in SYSTEM_DATABASES:
         raise UnsimulatedFeatureError("RESTORE of a system database")
     _check_options(machine, statement)

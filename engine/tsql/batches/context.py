@@ -194,12 +194,18 @@ DENIED: Final = {"db_denydatareader": {"SELECT"}, "db_denydatawriter": {"INSERT"
 # --- server ----------------------------------------------------------------------------------------------
 
 
+LOCAL_SYSTEM: Final = "NT AUTHORITY\\SYSTEM"
+
+
 def is_member(context: Context, role: str, login: str = "") -> bool:
     """Return whether the login is a member of a server role.
 
-    Predefined logins are in sysadmin, a user without a login is only in public.
+    Predefined logins are in sysadmin, except the local system from 2012 on. A user without a login is only in
+    public. [DOC: server-level roles].
     """
     name = login or context.session.login
+    if name.upper() == LOCAL_SYSTEM and context.version >= 2012:
+        return role == "public"
     if context.server.find_login(name) is None:
         return role == "public" or (role == "sysadmin" and (bool(login) or not context.session.user))
     return role in accounts.roles_of(accounts.read(context.world, context.session.server, SERVER), name)

@@ -200,6 +200,9 @@ def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
             raise UnsimulatedFeatureError(f"ALTER DATABASE … SET {option} of a system database")
         option_table.check_options("ALTER DATABASE SET", [(option, value)], machine.context.version)
         database = machine.context.database_shown(statement.database)
+        copy = machine.context.copy_named(database)
+        if option in ("OFFLINE", "EMERGENCY") and copy is not None and copy.standby:
+            raise UnsimulatedFeatureError(f"ALTER DATABASE … SET {option} of a database in STANDBY")
         if option in access.EXCLUSIVE:
             messages += access.end_others(machine, database, statement.termination)
         try:

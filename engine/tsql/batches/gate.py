@@ -59,7 +59,7 @@ primary    open open  open 957    ok     1468  1468   1468 ok    open  role    r
 readable   ok   3906  3906 957    3906   1468  1468   1468 3906  3906  role    role   role 3104    3752 3752   role ok
 secondary  open open  open 957    open   1468  1468   1468 open  open  role    role   role 3104    3752 3752   role ok
 resolving  open open  open 957    open   1468  1468   1468 open  open  role    role   role 3104    3752 3752   role ok
-standby    ok   3906  3906 5052   5052   5052  5052   5052 5052  3906  role    role   role ok      ok   3707   1822 5052
+standby    ok   3906  3906 5063   5063   5063  5063   ok   ok    3906  role    role   role ok      ok   3707   1822 5063
 restoring  open open  5052 5052   5052   5052  5052   5052 5052  open  role    role   role ok      ok   3707   1822 5052
 recovering open open  open open   open   open  open   ok   ok    open  role    role   role ok      ok   3707   open open
 damaged    open open  open open   open   open  open   ok   ok    open  role    role   role ok      ok   3707   open ok
@@ -297,10 +297,11 @@ def _owner(machine: Machine, statement: s.AlterAuthorization) -> list[StatementT
 
 
 def _restores(machine: Machine, statement: s.Restore) -> list[StatementTarget]:
-    """Return no database for a snapshot, or for a restore of files or pages, which are not simulated."""
-    if statement.snapshot is not None or "PARTIAL" in dict(statement.options):
+    """Return no database for a snapshot, parts of a database or master, to which other rules apply."""
+    database = machine.text(statement.database)
+    if statement.snapshot is not None or "PARTIAL" in dict(statement.options) or database.lower() == "master":
         return []
-    return [("restore", machine.text(statement.database))]
+    return [("restore", database)]
 
 
 def _backs_up(machine: Machine, statement: s.Backup) -> list[StatementTarget]:

@@ -9,7 +9,7 @@ from engine.model import User
 from engine.protocol import accounts, commits, options, security
 from engine.protocol.security import FIRST_USER_ID
 from engine.tsql.batches import objects
-from engine.tsql.batches.context import Context, has_server_permission, user_in
+from engine.tsql.batches.context import Context, has_server_permission, is_member, user_in
 from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import Record, view
 from engine.tsql.language import permissions
@@ -144,21 +144,27 @@ view("sys.sql_logins", _sql_logins)
 
 
 def _syslogins(context: Context) -> Iterable[Record]:
+    members = {(row["role_principal_id"], row["member_principal_id"]) for row in _role_members(context)}
     for row in _principals(context):
         if row["type"] != "R":
             yield {
+                **{
+                    role: int((number, row["principal_id"]) in members)
+                    for number, role in enumerate(ROLES, start=2)
+                    if role != "public"
+                },
                 "sid": row["sid"],
                 "createdate": row["create_date"],
                 "updatedate": row["modify_date"],
                 "name": row["name"],
                 "loginname": row["name"],
                 "dbname": row["default_database_name"],
+                "language": row["default_language_name"],
                 "denylogin": row["is_disabled"],
                 "hasaccess": 1,
-                "isntname": int(row["type"] == "U"),
+                "isntname": int(row["type"] in ("U", "G")),
                 "isntuser": int(row["type"] == "U"),
-                "isntgroup": 0,
-                "sysadmin": int(row["name"] == "sa"),
+                "isntgroup": int(row["type"] == "G"),
             }
 
 
@@ -278,7 +284,9 @@ view("sys.server_permissions", _permissions)
 
 def _role_members(context: Context) -> Iterable[Record]:
     numbers = {str(row["name"]).lower(): row["principal_id"] for row in _principals(context)}
-    yield {"role_principal_id": 3, "member_principal_id": 1}
+    for name in ("sa", *accounts.predefined_logins(context.world, context.server.name)):
+        if is_member(context, "sysadmin", name):
+            yield {"role_principal_id": 3, "member_principal_id": numbers[name.lower()]}
     for role, member in accounts.read(context.world, context.session.server, accounts.SERVER).members:
         if role in numbers and member in numbers:
             yield {"role_principal_id": numbers[role], "member_principal_id": numbers[member]}

@@ -1,11 +1,14 @@
 """Older procedures for logins, users and databases that scripts still use."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from engine.messages import SqlError
-from engine.protocol import accounts, databases, jobs, options
+from engine.protocol import accounts, commits, databases, jobs, options
 from engine.tsql import catalog
 from engine.tsql.batches import gate, ledger, permissions
+from engine.tsql.batches.context import roles_in
+from engine.tsql.batches.data import Row
 from engine.tsql.catalog import security
 from engine.tsql.language import statements as s
 from engine.tsql.procedures.call import ProcedureCall, Procedures
@@ -84,6 +87,57 @@ def _refused_while_mirrored(call: ProcedureCall) -> None:
     if copy.group_kind == "mirroring":
         raise SqlError(957, copy.database)
     raise UnsimulatedFeatureError(call.name)
+
+
+def _help_logins(call: ProcedureCall) -> None:
+    """Execute sp_helplogins: the logins, then their users and roles in each database [DOC: sp_helplogins].
+
+    Raise 15007 for an unknown login.
+    """
+    context, pattern = call.machine.context, call.text("@loginnamepattern").lower()
+    principals = [
+        row for row in catalog.rows_of(context, "sys.server_principals") if row["type"] in ("S", "U", "G")
+    ]
+    logins = [row for row in principals if not pattern or to_text(row["name"]).lower() == pattern]
+    if pattern and not logins:
+        raise SqlError(15007, call.text("@loginnamepattern"))
+    user_rows = [row for login in logins for row in _users_of_login(call, login)]
+    names_with_users = {row[0] for row in user_rows}
+    call.show(
+        ("LoginName", "SID", "DefDBName", "DefLangName", "AUser", "ARemote"),
+        [
+            (
+                login["name"],
+                login["sid"],
+                login["default_database_name"],
+                login["default_language_name"],
+                "yes  " if login["name"] in names_with_users else "NO   ",
+                "no     ",
+            )
+            for login in logins
+        ],
+    )
+    call.show(("LoginName", "DBName", "UserName", "UserOrAlias"), user_rows)
+
+
+def _users_of_login(call: ProcedureCall, login: catalog.Record) -> Iterator[Row]:
+    """Yield the roles and the user of a login in each database that is open."""
+    context, name = call.machine.context, to_text(login["name"])
+    for database in catalog.rows_of(context, "sys.databases"):
+        database_name = to_text(database["name"])
+        known_login = context.server.find_login(name)
+        users = [
+            user.name
+            for user in commits.users_of(call.world, call.server, database_name)
+            if known_login is not None and user.sid == known_login.sid
+        ]
+        if login["sid"] == database["owner_sid"]:
+            users = ["dbo"]
+        for user in users:
+            roles = {"db_owner"} if user == "dbo" else roles_in(context, database_name, user)
+            for role in sorted(roles - {"public"}):
+                yield (name, database_name, role, "MemberOf")
+            yield (name, database_name, user, "User    ")
 
 
 def _detach(call: ProcedureCall) -> None:
@@ -177,6 +231,7 @@ PROCEDURES: Final[Procedures] = {
     "sp_droprolemember": _role,
     "sp_addrole": _create_role,
     "sp_droprole": _create_role,
+    "sp_helplogins": _help_logins,
     "sp_detach_db": _detach,
     "sp_renamedb": _refused_while_mirrored,
     "sp_dboption": _database_option,

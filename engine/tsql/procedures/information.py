@@ -159,7 +159,7 @@ def _read_error_log(call: ProcedureCall) -> None:
     start_time, end_time = (_moment(call, name) for name in ("@p5", "@p6"))
     logs = errorlog.logs(call.world, call.server) if kind == 1 else [[]]
     if not 0 <= number < len(logs):
-        raise SqlError(22004, call.name)
+        raise SqlError(22004, "xp_readerrorlog")
     if kind == 2:
         call.machine.remark("the log of SQL Server Agent; it is empty here")
     rows: list[tuple[Scalar, ...]] = []

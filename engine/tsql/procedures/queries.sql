@@ -20,11 +20,6 @@ SELECT request_session_id AS spid, resource_database_id AS dbid,
 FROM sys.dm_tran_locks
 WHERE @spid1 IS NULL OR request_session_id = @spid1
 
--- sp_helplogins
-SELECT name AS LoginName, CASE type WHEN 'S' THEN 'SQL' ELSE 'NT' END AS Type, default_database_name AS DefDBName
-FROM sys.server_principals
-WHERE type IN ('S', 'U')
-
 -- sp_pkeys
 SELECT @qualifier AS TABLE_QUALIFIER, s.name AS TABLE_OWNER, t.name AS TABLE_NAME, c.name AS COLUMN_NAME,
     k.key_ordinal AS KEY_SEQ, i.name AS PK_NAME
@@ -87,7 +82,9 @@ WHERE o.type IN ('P', 'FN', 'IF', 'TF') AND (ISNULL(@sp_name, '') = '' OR o.name
     AND (ISNULL(@sp_owner, '') = '' OR s.name LIKE @sp_owner)
 
 -- sp_linkedservers
-SELECT name AS SRV_NAME, 'SQLNCLI' AS SRV_PROVIDERNAME, 'SQL Server' AS SRV_PRODUCT, name AS SRV_DATASOURCE
+SELECT name AS SRV_NAME, 'SQLNCLI' AS SRV_PROVIDERNAME, 'SQL Server' AS SRV_PRODUCT, name AS SRV_DATASOURCE,
+    CAST(NULL AS nvarchar(4000)) AS SRV_PROVIDERSTRING, CAST(NULL AS nvarchar(4000)) AS SRV_LOCATION,
+    CAST(NULL AS sysname) AS SRV_CAT
 FROM sys.servers
 
 -- sp_tables

@@ -28,7 +28,6 @@ from engine.tsql.scalars.values import (
     is_plain_text,
     moment_of,
     parse_moment,
-    round_to_single,
     stamp,
     strict,
     to_integer,
@@ -138,7 +137,7 @@ def _floating(sign: str, a: float, b: float) -> float:
 def _calculate_single(sign: str, a: float, b: float) -> float:
     """Compute in single precision, to which both operands are converted [DOC: data type precedence]."""
     try:
-        return round_to_single(_floating(sign, round_to_single(a), round_to_single(b)))
+        return types.round_to_single(_floating(sign, types.round_to_single(a), types.round_to_single(b)))
     except OverflowError:
         raise SqlError(8115, "expression", "real") from None
 

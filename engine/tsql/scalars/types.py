@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import struct
 from decimal import Context, Decimal
 from functools import lru_cache
 from typing import Final, TypeGuard
@@ -551,3 +552,15 @@ def decode_code_page(raw: bytes) -> str:
 _CODE_PAGE: Final = "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(256))
 """Characters of the bytes; Windows maps the five undefined ones to the characters with their numbers."""
 _ENCODING: Final = codecs.charmap_build(_CODE_PAGE)
+
+
+def round_to_single(number: float) -> float:
+    """Round to the nearest value of `real`. Raises OverflowError outside its range. [DOC: float and real]."""
+    rounded: float = struct.unpack("<f", struct.pack("<f", number))[0]
+    return rounded
+
+
+def shorten_single(number: float) -> float:
+    """Return the number with the fewest digits that is the same value of `real`."""
+    shortened = (float(f"{number:.{digits}g}") for digits in range(6, 10))
+    return next((short for short in shortened if round_to_single(short) == number), number)

@@ -281,21 +281,9 @@ def _to_float(value: Scalar, name: str, source: SqlType | None) -> float:
     if name == "float":
         return number
     try:
-        return round_to_single(number)
+        return types.round_to_single(number)
     except OverflowError:
         raise SqlError(232, name, f"{number:f}") from None
-
-
-def round_to_single(number: float) -> float:
-    """Round to the nearest value of `real`. Raises OverflowError outside its range. [DOC: float and real]."""
-    rounded: float = struct.unpack("<f", struct.pack("<f", number))[0]
-    return rounded
-
-
-def _shorten_single(number: float) -> float:
-    """Return the number with the fewest digits that is the same value of `real`."""
-    shortened = (float(f"{number:.{digits}g}") for digits in range(6, 10))
-    return next((short for short in shortened if round_to_single(short) == number), number)
 
 
 # --- binary ----------------------------------------------------------------------------------------------
@@ -539,7 +527,7 @@ def format_typed_value(value: Scalar, kind: SqlType | None) -> Scalar:
         text = to_text(decimal_text(value, 4))
         return text[:-2] + text[-2:].rstrip("0")
     if kind.name == "real":
-        return _shorten_single(float(to_number(value, "float")))
+        return types.shorten_single(float(to_number(value, "float")))
     return float(to_number(value, "float")) if kind.name in FLOATS else value
 
 
