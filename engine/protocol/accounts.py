@@ -255,7 +255,9 @@ def alter_user(
 
 def drop_user(world: World, server: str, database: str, name: str) -> list[Message]:
     """Drop a user. A user of master that owns a certificate cannot be dropped."""
-    if name.lower() in ("dbo", "guest", "sys", "information_schema"):
+    if name.lower() == "guest":
+        raise SqlError(15539, name)
+    if name.lower() in ("dbo", "sys", "information_schema"):
         raise SqlError(15150, "drop", "user", name)
     user = _user(world, server, database, name, "drop")
     owned = [c for c in world.instances[server].certificates if c.owner == user.name]

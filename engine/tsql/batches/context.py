@@ -243,11 +243,16 @@ def has_server_permission(context: Context, permission: str) -> bool:
 
 
 def user_in(context: Context, database: str) -> str | None:
-    """Return the user of the connection in a database; None if it has none there."""
+    """Return the user of the connection in a database; None if it has none there.
+
+    A user that EXECUTE AS USER impersonates has none outside its database [DOC: EXECUTE AS].
+    """
     session, name = context.session, database.lower()
     if session.user:
         if name == session.user_database.lower():
             return session.user
+        if name != "tempdb":
+            return None
     elif is_sysadmin(context):
         return "dbo"
     else:

@@ -15,6 +15,7 @@ from engine.tsql.batches.context import (
     Context,
     has_permission,
     has_server_permission,
+    is_member,
     is_sysadmin,
     roles_in,
     user_in,
@@ -110,6 +111,7 @@ def permit(machine: Machine, statement: s.Permission) -> list[Message]:
     name = statement.name.lower()
     if kind == "OBJECT":
         name = objects.key_of(tuple(part.strip("[]") for part in statement.name.split(".")))
+        _check_object_permissions(context, statement)
     elif kind == "SCHEMA":
         schemas = objects.schemas(context)
         if name not in map(str.lower, schemas):
@@ -137,6 +139,19 @@ def permit(machine: Machine, statement: s.Permission) -> list[Message]:
     return []
 
 
+def _check_object_permissions(context: Context, statement: s.Permission) -> None:
+    """Raise 4606 for a permission that the type of the object does not have [DOC: GRANT object permissions]."""
+    item = objects.find(context, tuple(part.strip("[]") for part in statement.name.split(".")), waits=False)
+    if item is None:
+        return
+    runs = objects.type_code(item) in ("P ", "FN")
+    for permission in statement.permissions:
+        if permission in (_OF_ROWS if runs else _OF_CODE):
+            raise SqlError(4606, permission)
+
+
+_OF_ROWS: Final = ("SELECT", "INSERT", "UPDATE", "DELETE", "VIEW CHANGE TRACKING")
+_OF_CODE: Final = ("EXECUTE", "EXEC")
 _ALIASES: Final = {"EXEC": "EXECUTE", "CREATE PROC": "CREATE PROCEDURE"}
 
 
@@ -357,6 +372,10 @@ def admit_procedure(machine: Machine, name: str, arguments: int) -> None:
         return
     if name == "sp_configure" and arguments < 2:
         return
+    if name == "sp_readerrorlog":
+        if is_member(machine.context, "securityadmin"):
+            return
+        raise SqlError(15003, "securityadmin")
     if catalog.view.SYSTEM_PROCEDURES[name] == "msdb":
         raise SqlError(229, "EXECUTE", name, "msdb", "dbo")
     if name.startswith("xp_"):

@@ -253,8 +253,10 @@ def _fill_defaults(
 
 
 def _select_affected_rows(machine: Machine, plan: QueryPlan) -> list[Row]:
-    """Return the rows that an UPDATE or DELETE affects. It reads them under update locks."""
+    """Return the rows that an UPDATE or DELETE affects. It reads them under update locks [DOC: UPDATE; DELETE]."""
     assert plan.target is not None
+    if plan.target.read:
+        sources.require_permission(machine, plan.target, "SELECT")
     machine.changing = plan.target.key
     try:
         return machine.select(plan)[1]

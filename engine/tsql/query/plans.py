@@ -341,6 +341,8 @@ class TableRef(Struct, frozen=True):
     """OPENQUERY: query for the server in the only part; else empty."""
     hints: frozenset[str] = frozenset()
     """NOLOCK, READPAST, UPDLOCK and other hints, in capitals."""
+    read: bool = False
+    """True for the target of an UPDATE or DELETE with WHERE or with columns in SET, which needs SELECT, too."""
     seek: tuple[tuple[str, str], ...] = ()
     """Conditions `column = value` of a query on this table alone: column, and literal or variable."""
 

@@ -422,11 +422,9 @@ def _rows_of(
     select = exp.Select(expressions=projections, from_=exp.From(this=table), where=tree.args.get("where"))
     if tree.args.get("with_") is not None:
         select.set("with_", tree.args["with_"])
+    reads = tree.args.get("where") is not None or any(value.find(exp.Column) for value in projections[1:])
     sql, query = yield from rewriting(select, names)
-    return sql, query, target
-
-
-# -- UPDATE and DELETE through a common table expression or a derived table
+    return sql, query, replace(target, read=reads)
 
 
 _ROW_OF_BASE: Final = "row of the base table"
