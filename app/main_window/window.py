@@ -14,6 +14,7 @@ from app.main_window.actions import MENUS
 from app.settings import WindowSettings
 from app.view_models.start_page import Card
 from app.views.scenario_picker import ScenarioPicker
+from app.widgets.input_guard import guard
 from app.widgets.layouts import lay_column
 from app.widgets.notice import NoticeBar
 from app.widgets.scroll_container import Pages, fit_on_screen, keep_readable, scrolling
@@ -102,6 +103,7 @@ class MainWindow(QMainWindow):
     def __init__(self, store: WindowSettings) -> None:
         """Create the start page with the known drills."""
         super().__init__()
+        guard()  # Enter presses buttons from the start page on
         self.store = store
         self.is_ready = False
         self.last_inputs: Callable[[int], list[str]] = lambda _: []

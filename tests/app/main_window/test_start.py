@@ -20,6 +20,7 @@ from app.files import scenario_files, summaries
 from app.main_window.start import BESIDE, LATER, Start
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
+from app.widgets.input_guard import InputGuard
 from tests.open_window import OpenWindow, build_window
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -121,6 +122,21 @@ def test_a_newcomer_finds_the_first_drill_selected(
     card = bare_window.picker.current()
     assert card is not None
     assert card.name == "lab"
+
+
+def test_enter_presses_the_buttons_of_the_first_page(
+    qtbot: QtBot, qapp: QApplication, store: WindowSettings
+) -> None:
+    for earlier in qapp.findChildren(InputGuard):
+        qapp.removeEventFilter(earlier)
+        delete(earlier)
+    window, wanted = OpenWindow(store), list[str]()
+    qtbot.addWidget(window)
+    window.show()
+    window.picker.history_wanted.connect(lambda: wanted.append("history"))
+    button = next(part for part in window.picker.findChildren(QPushButton) if part.text() == "History")
+    qtbot.keyClick(button, Qt.Key.Key_Return)
+    assert wanted == ["history"]
 
 
 def test_a_menu_opened_early_is_complete(bare_window: OpenWindow, startup: Start) -> None:
