@@ -43,6 +43,8 @@ SIGNS_SQUEEZED: Final = 1.1
 """Maximum factor by which the signs of a compact card are condensed before a good one is left out."""
 NAMES_SQUEEZED: Final = 1.15
 """Maximum factor by which a name is condensed before it is shortened."""
+NAME_SHARE: Final = 0.45
+"""Share of a card's width up to which the name of a database is complete and its role is shortened."""
 CELL_UNITS: Final = 0.95
 """Side of a grid cell for a database."""
 
@@ -295,15 +297,20 @@ class ServerNode(NodeItem[ServerFace]):
 
 def _draw_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: SceneStyle) -> None:
     """Draw four lines: name and role; states; service, quorum and witness; queue."""
-    unit, width = style.unit, style.width(copy.role.label, style.bold)
+    unit, name_px = style.unit, style.width(copy.database, style.bold)
     name, chips, signs, queue, _ = (rows * unit for rows in COPY_ROWS[style.narrow])
-    wanted_width = style.width(copy.database, style.bold) + width + unit * 1.9
+    wanted_width = name_px + style.width(copy.role.label, style.bold) + unit * 1.9
     head = QRectF(box)
     head.setWidth(max(box.width(), min(NAMES_SQUEEZED * box.width(), wanted_width)))
+    room = (
+        head.width() - min(name_px, NAME_SHARE * head.width()) - unit * 1.9
+    )  # the name matters more than the role
+    role_words = QFontMetricsF(style.bold).elidedText(copy.role.label, Qt.TextElideMode.ElideRight, room)
+    width = style.width(role_words, style.bold)
     with squeeze(painter, box, head.width()):
         base = _draw_name(painter, copy, head, name, head.width() - width - unit * 0.4, style)
         role = QPointF(head.right() - width, base)
-        draw_text(painter, copy.role.label, role, style.bold, style.tone(copy.role.tone))
+        draw_text(painter, role_words, role, style.bold, style.tone(copy.role.tone))
     _draw_chips(painter, _states(copy, style.narrow), box, box.top() + chips, style)
     _draw_signs(painter, _choose_signs(copy.signs, box.width(), style), box, box.top() + signs, style)
     if copy.queue is not None:

@@ -358,6 +358,23 @@ def test_narrow_cards_are_drawn_where_wide_ones_would_be_unreadable(
     assert measure_cards(view) == (wide, whole_width)
 
 
+def test_a_long_role_is_shortened_before_the_name(view: Topology, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In German a copy without a session was "S…s keine Spiegelung" on a narrow card."""
+    scene_of(view).show_narrow(True)
+    node = scene_of(view).nodes[P]
+    assert isinstance(node, ServerNode)
+    role = StatusSign("a role with a very long name", "idle", "single")
+    node.show_face(replace(node.face, copies=(replace(node.face.copies[0], role=role),)))
+    written: list[str] = []
+    monkeypatch.setattr(nodes, "draw_text", lambda _, words, *rest: written.append(words))
+    image = QImage(400, 300, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    node.paint(painter, QStyleOptionGraphicsItem())
+    painter.end()
+    assert "Sales" in written
+    assert [words[-1] for words in written if words.startswith("a role")] == ["…"]
+
+
 def find_label_area(link: LinkItem) -> QPainterPath:
     """Return the clickable area of a link beside its line: its label."""
     path, stroker = QPainterPath(link.line.p1()), QPainterPathStroker()
