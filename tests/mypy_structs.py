@@ -17,6 +17,7 @@ from mypy.types import (
     FunctionLike,
     Instance,
     Type,
+    TypedDictType,
     TypeOfAny,
     UnionType,
     get_proper_type,
@@ -75,6 +76,18 @@ def _check_marked(context: Context) -> FunctionLike:
     return _with_fields(context, _fields(marker.args[0]))
 
 
+def _star_types(context: Context, call: CallExpr) -> list[Type]:
+    """Return the types of the arguments `**x`."""
+    arguments = zip(call.args, call.arg_kinds, strict=True)
+    return [context.api.get_expression_type(argument) for argument, kind in arguments if kind is ARG_STAR2]
+
+
+def _typed_keys(star_type: Type) -> list[str]:
+    """Return the keys of a typed dictionary; none of a plain one."""
+    proper = get_proper_type(star_type)
+    return list(proper.items) if isinstance(proper, TypedDictType) else []
+
+
 def _with_fields(context: Context, fields: dict[str, Type]) -> CallableType:
     """Return the signature with *fields* instead of its last parameter."""
     signature, call = context.default_signature, context.context
@@ -84,8 +97,9 @@ def _with_fields(context: Context, fields: dict[str, Type]) -> CallableType:
     names: list[str | None] = [*signature.arg_names[:-1], *fields]
     kinds = [*signature.arg_kinds[:-1], *[ARG_NAMED_OPT] * len(fields)]
     types = [*signature.arg_types[:-1], *fields.values()]
-    if ARG_STAR2 in call.arg_kinds:  # the contents of a dictionary cannot be checked, but the other names can
-        unknown = [name for name in call.arg_names if name is not None and name not in names]
+    if ARG_STAR2 in call.arg_kinds:  # of a plain dictionary, neither names nor values are known
+        typed = [name for star_type in _star_types(context, call) for name in _typed_keys(star_type)]
+        unknown = [name for name in (*call.arg_names, *typed) if name is not None and name not in names]
         if unknown:
             context.api.fail(f'Unexpected keyword argument "{unknown[0]}"', call)
         return signature.copy_modified(arg_types=[*signature.arg_types[:-1], AnyType(TypeOfAny.special_form)])

@@ -315,13 +315,13 @@ def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced:
         if not copy.disk_failed:
             world.update_copy(key, recovering=False, db_state=DbState.ONLINE)
         return  # it was the primary before and has its own log
-    forks = {"fork": world.next_id(), "former_fork": copy.fork} if forced else {}
+    if forced:
+        world.update_copy(key, fork=world.next_id(), former_fork=copy.fork)
     world.update_copy(
         key,
         db_state=DbState.ONLINE,
         recovering=False,
         lineage=lineage.branch(world, world.copies[key].lineage, hardened_kb),
-        **forks,
     )
     world.update_availability(key, suspended=None)
 

@@ -1,7 +1,7 @@
 """Knowledge of each instance about its replica: role, state word, and the group's configuration on its node."""
 
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Final, TypedDict
 
 from msgspec.structs import replace
 
@@ -197,8 +197,15 @@ def _set_role(world: World, key: Key, role: ReplicaRole) -> None:
     world.emit(RoleData(new=role.name), text, server=key[0], database=key[1])
 
 
-def doors(world: World, key: Key) -> dict[str, str]:
-    """Return the allowed connections of the copy as secondary and as primary, as fields of AvailabilityMembership."""
+class Doors(TypedDict):
+    """Allowed connections of a copy as secondary and as primary, as fields of AvailabilityMembership."""
+
+    readers: str
+    primary_connections: str
+
+
+def doors(world: World, key: Key) -> Doors:
+    """Return the allowed connections of the copy as secondary and as primary."""
     guid = world.copies[key].availability.guid
     replica = find_own_replica(world, key[0], guid) if guid is not None else None
     group = group_of(world, key[0], guid) if guid is not None else None

@@ -184,8 +184,12 @@ def set_threshold(world: World, cluster: str, cross: bool, missed: int, observer
     if not minimum <= missed <= maximum:
         raise InputError(say("a threshold must be between {a} and {b}", a=minimum, b=maximum))
     first = _writer(world, cluster, observer)
-    changes = {"cross_threshold" if cross else "threshold": missed}
-    world.clusters[first.cluster] = replace(world.clusters[first.cluster], **changes)
+    cluster_settings = world.clusters[first.cluster]
+    world.clusters[first.cluster] = (
+        replace(cluster_settings, cross_threshold=missed)
+        if cross
+        else replace(cluster_settings, threshold=missed)
+    )
 
 
 def set_dynamic_quorum(world: World, observer: str, enabled: bool) -> None:

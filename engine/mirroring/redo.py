@@ -5,7 +5,7 @@ log up to that change. A file that cannot be created stops redo and suspends the
 mirror].
 """
 
-from typing import Final
+from typing import Final, TypedDict
 
 from msgspec.structs import replace
 
@@ -13,7 +13,19 @@ from engine.constants import INTERNAL_VERSION, REPLAY_LOOK_S
 from engine.messages import wording
 from engine.mirroring import quorum, roles
 from engine.mirroring.roles import StateChangeCause
-from engine.model import DatabaseCopy, DbState, Handlers, Key, MirrorState, Safety, WitnessRecord, World
+from engine.model import (
+    DatabaseCopy,
+    DbFile,
+    DbState,
+    FileOptions,
+    Handlers,
+    Key,
+    MirrorState,
+    Safety,
+    Tick,
+    WitnessRecord,
+    World,
+)
 from engine.protocol import commits, errorlog, files, lineage, options, streams, volumes
 
 
@@ -77,34 +89,58 @@ def finish(world: World, mirror: Key) -> None:
     end = world.flow.stream_positions(copy.stream).hardened_kb
     _take_over_catalog(world, lead, copy, end)
     extra_files = tuple(file for file in lead.extra_files if file in copy.extra_files or file.added_kb <= end)
-    world.update_copy(mirror, **{**files_of(lead), "extra_files": extra_files})
+    copied_files = files_of(lead)
+    copied_files["extra_files"] = extra_files
+    world.update_copy(mirror, **copied_files)
 
 
 def _take_over_catalog(world: World, lead: DatabaseCopy, copy: DatabaseCopy, end_kb: float) -> None:
-    chain = {
-        "full_backup": lead.full_backup,
-        "full_backup_id": lead.full_backup_id,
-        "log_backed_up": lead.log_backed_up,
-        "last_log_backup_kb": min(lead.last_log_backup_kb, end_kb),
-        "last_log_backup_tick": lead.last_log_backup_tick,
-        "log_start_kb": min(lead.log_start_kb, end_kb),
-    }
-    if any(getattr(copy, name) != value for name, value in chain.items()):
+    chain = BackupChain(
+        full_backup=lead.full_backup,
+        full_backup_id=lead.full_backup_id,
+        log_backed_up=lead.log_backed_up,
+        last_log_backup_kb=min(lead.last_log_backup_kb, end_kb),
+        last_log_backup_tick=lead.last_log_backup_tick,
+        log_start_kb=min(lead.log_start_kb, end_kb),
+    )
+    if replace(copy, **chain) != copy:
         world.update_copy(copy.key, **chain)
 
 
-def files_of(copy: DatabaseCopy) -> dict[str, object]:
-    """Return the files and the encryption that a copy gets through the log, by field name."""
-    names = (
-        "size_kb",
-        "log_size_kb",
-        "log_max_kb",
-        "extra_files",
-        "file_options",
-        "encryption_key",
-        "encrypted",
+class BackupChain(TypedDict):
+    """Backup chain that a copy gets through the log, as fields of DatabaseCopy."""
+
+    full_backup: bool
+    full_backup_id: int
+    log_backed_up: bool
+    last_log_backup_kb: float
+    last_log_backup_tick: Tick
+    log_start_kb: float
+
+
+class CopiedFiles(TypedDict):
+    """Files and encryption that a copy gets through the log, as fields of DatabaseCopy."""
+
+    size_kb: float
+    log_size_kb: float
+    log_max_kb: float
+    extra_files: tuple[DbFile, ...]
+    file_options: tuple[FileOptions, ...]
+    encryption_key: int
+    encrypted: bool
+
+
+def files_of(copy: DatabaseCopy) -> CopiedFiles:
+    """Return the files and the encryption that a copy gets through the log."""
+    return CopiedFiles(
+        size_kb=copy.size_kb,
+        log_size_kb=copy.log_size_kb,
+        log_max_kb=copy.log_max_kb,
+        extra_files=copy.extra_files,
+        file_options=copy.file_options,
+        encryption_key=copy.encryption_key,
+        encrypted=copy.encrypted,
     )
-    return {name: getattr(copy, name) for name in names}
 
 
 def trouble_with_files(

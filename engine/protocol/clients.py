@@ -360,8 +360,9 @@ def operation_done(world: World, source: int) -> None:
     key = world.sources[source]
     operation = world.copies[key].operation
     if operation is not None:
-        cleared_fields = {} if operation.batch_kb else {"active_from_kb": None}
-        world.update_copy(key, operation=None, **cleared_fields)
+        world.update_copy(key, operation=None)
+        if not operation.batch_kb:
+            world.update_copy(key, active_from_kb=None)
         world.emit(
             NoteData(what="operation done", log_kb=operation.log_kb),
             say("{what} finished", what=operation.name),

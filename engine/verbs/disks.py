@@ -21,23 +21,27 @@ from engine.verbs.verb import (
 # --- slower hardware --------------------------------------------------------------------------------------
 
 
-def _slow(world: World, server: str, field: str, factor: float) -> SavedValues:
+def _read_factor(item: Input, default: float) -> float:
+    factor = item.option("factor", default)
     if factor < 1.0:
         raise InputError(say("factor must be 1 (normal speed) or above"))
-    computer = world.computer_named(server)
-    before = ((field, getattr(computer, field)),)
-    world.update_computer(computer.name, **{field: factor})
-    if field == "cpu_factor":
-        network.reassess(world)  # slow processors delay pings
-    return before
+    return factor
 
 
 def _slow_disk(world: World, item: Input) -> SavedValues:
-    return _slow(world, item.args[0], f"{item.args[1]}_disk_factor", item.option("factor", 10.0))
+    factor, computer = _read_factor(item, 10.0), world.computer_named(item.args[0])
+    if item.args[1] == "log":
+        world.update_computer(computer.name, log_disk_factor=factor)
+        return (("log_disk_factor", computer.log_disk_factor),)
+    world.update_computer(computer.name, data_disk_factor=factor)
+    return (("data_disk_factor", computer.data_disk_factor),)
 
 
 def _slow_cpu(world: World, item: Input) -> SavedValues:
-    return _slow(world, item.args[0], "cpu_factor", item.option("factor", 4.0))
+    factor, computer = _read_factor(item, 4.0), world.computer_named(item.args[0])
+    world.update_computer(computer.name, cpu_factor=factor)
+    network.reassess(world)  # slow processors delay pings
+    return (("cpu_factor", computer.cpu_factor),)
 
 
 FULL_SPEED: Final = {

@@ -15,6 +15,7 @@ from tests.events import DATA
 
 ROOT: Final = Path(__file__).parents[2]
 IMPORTS: Final = """
+from typing import TypedDict
 from msgspec.structs import replace
 from engine.cluster import config
 from engine.events import Event, FaultData, WitnessData
@@ -24,6 +25,12 @@ from engine.protocol.groups import GroupPolicy
 class Incomplete(GroupPolicy):
     pass
 
+class Sizes(TypedDict, total=False):
+    log_size_kb: float
+
+class MisspelledSizes(TypedDict, total=False):
+    log_sise_kb: float
+
 def change(world: World, copy: DatabaseCopy, event: Event) -> None:
 """
 RIGHT: Final = (
@@ -32,11 +39,13 @@ RIGHT: Final = (
     'world.emit(FaultData(verb="power-off", args=["SERVER_A"]), "text")',
     "print(replace(copy, disk_failed=True), isinstance(event.data, FaultData) and event.data.verb)",
     'print(event.kind == "fault")',
+    "world.update_copy(copy.key, **Sizes(log_size_kb=1.0))",
 )
 WRONG: Final = (
     ('world.update_copy(copy.key, disk_fialed=True)', "disk_fialed"),
     ('world.update_copy(copy.key, disk_failed="yes")', "disk_failed"),
     ('world.update_mirroring(copy.key, partnr=None)', "partnr"),
+    ('world.update_copy(copy.key, **MisspelledSizes(log_sise_kb=1.0))', "log_sise_kb"),
     ('world.update_instance("SERVER_A", powered=True)', "powered"),
     ('config.update(world, "NODE_1", epch=1)', "epch"),
     ('print(replace(copy, disk_fialed=True))', "disk_fialed"),
