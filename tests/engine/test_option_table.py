@@ -15,6 +15,7 @@ from engine.tsql.language import option_table
 from engine.tsql.language.option_table import EFFECT, REFUSED, OptionRule
 from tests.engine.availability.worlds import ag_lab, do
 from tests.engine.tsql.console import Answer, ask, run_on
+from tests.engine.worlds import P, lab
 from tests.events import read_field
 
 SERVER: Final = "NODE_1"
@@ -105,10 +106,11 @@ EXAMPLES: Final = {
     ("ALTER DATABASE SET", "DELAYED_DURABILITY"): "DELAYED_DURABILITY = FORCED",
     ("ALTER DATABASE SET", "TRUSTWORTHY"): "TRUSTWORTHY ON",
     ("ALTER DATABASE SET", "COMPATIBILITY_LEVEL"): "COMPATIBILITY_LEVEL = 110",
-    ("ALTER DATABASE SET", "VARDECIMAL_STORAGE_FORMAT"): "VARDECIMAL_STORAGE_FORMAT ON",
-    ("ALTER DATABASE SET", "HONOR_BROKER_PRIORITY"): "HONOR_BROKER_PRIORITY OFF",
-    ("ALTER DATABASE SET", "CHANGE_TRACKING"): "CHANGE_TRACKING = OFF",
-    ("ALTER DATABASE SET", "QUERY_STORE"): "QUERY_STORE = OFF",
+    ("ALTER DATABASE SET", "VARDECIMAL_STORAGE_FORMAT"): "VARDECIMAL_STORAGE_FORMAT {}",
+    ("ALTER DATABASE SET", "HONOR_BROKER_PRIORITY"): "HONOR_BROKER_PRIORITY {}",
+    ("ALTER DATABASE SET", "AUTO_CREATE_STATISTICS ON (*"): "AUTO_CREATE_STATISTICS ON (INCREMENTAL = ON)",
+    ("ALTER DATABASE SET", "CHANGE_TRACKING"): "CHANGE_TRACKING = {}",
+    ("ALTER DATABASE SET", "QUERY_STORE"): "QUERY_STORE = {}",
     ("sp_configure", "max worker threads"): "EXEC sp_configure 'max worker threads', 300; RECONFIGURE",
     ("sp_configure", "show advanced options"): "EXEC sp_configure 'show advanced options', 0; RECONFIGURE",
     ("sp_configure", "Agent XPs"): "EXEC sp_configure 'Agent XPs', 0; RECONFIGURE",
@@ -223,6 +225,16 @@ def parts(world: World) -> tuple[object, ...]:
     )
 
 
+def is_replaced(rule: OptionRule) -> bool:
+    """Return whether a later version has another rule for the same value."""
+    return any(
+        (other.statement, other.option) == (rule.statement, rule.option)
+        and other.since > rule.since
+        and set(other.values) & set(rule.values)
+        for other in option_table.rules()
+    )
+
+
 def run(base: World, statement: str) -> tuple[Answer, World]:
     world = base.fork()
     return ask(world, SERVER, statement, then_s=60), world
@@ -238,6 +250,7 @@ def run(base: World, statement: str) -> tuple[Answer, World]:
             and rule.treatment == EFFECT
             and rule.option in ELSEWHERE
         )
+        and not is_replaced(rule)
         and (rule.statement, rule.option) != ("sp_configure", "SQL Mail XPs")
         and (rule.statement, rule.option) != ("sp_configure", "Web Assistant Procedures")
     ],
@@ -266,12 +279,43 @@ def _without_options(value: object) -> str:
 
 
 def test_no_option_is_listed_twice_with_the_same_value() -> None:
-    seen_keys: set[tuple[str, str, str]] = set()
+    seen_keys: set[tuple[str, str, int, str]] = set()
     for rule in option_table.rules():
         for value in rule.values:
-            key = rule.statement, rule.option, value
+            key = rule.statement, rule.option, rule.since, value
             assert key not in seen_keys, key
             seen_keys.add(key)
+
+
+def test_each_version_knows_its_options_of_databases() -> None:
+    for version, option, number in (
+        (2017, "ACCELERATED_DATABASE_RECOVERY = OFF", 102),
+        (2019, "ACCELERATED_DATABASE_RECOVERY = OFF", None),
+        (2019, "ACCELERATED_DATABASE_RECOVERY = ON", 50000),
+        (2005, "ENCRYPTION ON", 102),
+        (2005, "CHANGE_TRACKING = ON", 102),
+        (2016, "MIXED_PAGE_ALLOCATION OFF", None),
+        (2014, "MIXED_PAGE_ALLOCATION OFF", 102),
+        (2022, "AUTO_CLOSE MAYBE", 102),
+        (2019, "QUERY_STORE = OFF", None),
+        (2022, "QUERY_STORE = OFF", 50000),
+    ):
+        world = lab(workload="none")
+        world.update_instance(P, version=version)
+        answer = ask(world, P, f"ALTER DATABASE Sales SET {option}", 3)
+        is_refused = any(text.startswith("Not simulated: ") for text in answer.texts)
+        assert (50000 if is_refused else next(iter(answer.numbers), None)) == number, (version, option)
+
+
+def test_query_store_is_on_in_databases_of_sql_server_2022() -> None:
+    world = lab(workload="none")
+    states = "SELECT is_query_store_on FROM sys.databases WHERE name IN ('master', 'Sales') ORDER BY name"
+    assert ask(world, P, "SELECT COUNT(*) FROM sys.databases").value == 5
+    for version, expected, state in ((2019, 0, "OFF"), (2022, 1, "READ_WRITE")):
+        world.update_instance(P, version=version)
+        assert ask(world, P, states).grids == [[[0], [expected]]]
+        query = "USE Sales; SELECT actual_state_desc FROM sys.database_query_store_options"
+        assert ask(world, P, query).value == state
 
 
 @pytest.mark.parametrize(

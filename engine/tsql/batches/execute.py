@@ -53,7 +53,8 @@ def perform(machine: Machine, statement: s.Statement) -> None:
         transactions.begin_implicitly(machine, statement)
     statement = _name_current_database(machine, statement)
     if isinstance(statement, s.SetOption):
-        _check_options(machine, statement)
+        for option, value in statement.options:
+            option_table.check_database_option(option, value, machine.context.version)
     try:
         _admit(machine, statement)
     except SqlError as problem:
@@ -128,60 +129,6 @@ def _partner_set(machine: Machine, statement: gs.PartnerSet) -> Outcome:
     return commands.partner_set(world, server, database, statement.address)
 
 
-_SWITCH: Final = frozenset({"ON", "OFF"})
-_STATES: Final = """
-ONLINE OFFLINE EMERGENCY SINGLE_USER RESTRICTED_USER MULTI_USER READ_ONLY READ_WRITE ENABLE_BROKER DISABLE_BROKER
-NEW_BROKER ERROR_BROKER_CONVERSATIONS
-"""
-_SWITCHES: Final = """
-AUTO_CLOSE AUTO_SHRINK AUTO_CREATE_STATISTICS AUTO_UPDATE_STATISTICS AUTO_UPDATE_STATISTICS_ASYNC
-CURSOR_CLOSE_ON_COMMIT TRUSTWORTHY DB_CHAINING ALLOW_SNAPSHOT_ISOLATION READ_COMMITTED_SNAPSHOT ANSI_NULLS
-ANSI_NULL_DEFAULT ANSI_PADDING ANSI_WARNINGS ARITHABORT CONCAT_NULL_YIELDS_NULL NUMERIC_ROUNDABORT
-QUOTED_IDENTIFIER RECURSIVE_TRIGGERS DATE_CORRELATION_OPTIMIZATION SUPPLEMENTAL_LOGGING ENCRYPTION
-VARDECIMAL_STORAGE_FORMAT HONOR_BROKER_PRIORITY TORN_PAGE_DETECTION
-"""
-DATABASE_OPTIONS: Final[dict[str, frozenset[str] | None]] = {
-    **dict.fromkeys(_STATES.split(), frozenset({""})),
-    **dict.fromkeys(_SWITCHES.split(), _SWITCH),
-    "RECOVERY": frozenset({"FULL", "BULK_LOGGED", "SIMPLE"}),
-    "DELAYED_DURABILITY": frozenset({"DISABLED", "ALLOWED", "FORCED"}),
-    "PAGE_VERIFY": frozenset({"CHECKSUM", "TORN_PAGE_DETECTION", "NONE"}),
-    "CURSOR_DEFAULT": frozenset({"LOCAL", "GLOBAL"}),
-    "PARAMETERIZATION": frozenset({"SIMPLE", "FORCED"}),
-    "COMPATIBILITY_LEVEL": None,
-    "CHANGE_TRACKING": None,
-    "QUERY_STORE": None,
-    "CONTAINMENT": None,
-    "FILESTREAM": None,
-    "TARGET_RECOVERY_TIME": None,
-    "DEFAULT_LANGUAGE": None,
-    "DEFAULT_FULLTEXT_LANGUAGE": None,
-    "NESTED_TRIGGERS": None,
-    "TWO_DIGIT_YEAR_CUTOFF": None,
-}
-"""Options of ALTER DATABASE … SET -> their values; None: any value. Documented [DOC: ALTER DATABASE SET options]."""
-
-
-OPTION_VERSIONS: Final = {"DELAYED_DURABILITY": 2014, "TARGET_RECOVERY_TIME": 2012, "CONTAINMENT": 2012,
-    "COMPATIBILITY_LEVEL": 2008, "QUERY_STORE": 2016,
-}  # fmt: skip
-"""Option -> version that introduced it."""
-
-
-def _check_option(option: str, value: str, version: int) -> None:
-    """Raise 102 for an option or value that the product does not know."""
-    if option not in DATABASE_OPTIONS or version < OPTION_VERSIONS.get(option, 0):
-        raise SqlError(102, option)
-    values = DATABASE_OPTIONS[option]
-    if values is not None and value not in values:
-        raise SqlError(102, value.split()[0] if value else option)
-
-
-def _check_options(machine: Machine, statement: s.SetOption) -> None:
-    for option, value in statement.options:
-        _check_option(option, value, machine.context.version)
-
-
 FIXED_IN_SYSTEM_DATABASES: Final = frozenset({"OFFLINE", "READ_ONLY"})
 FIXED_IN_TEMPDB: Final = FIXED_IN_SYSTEM_DATABASES | {
     "AUTO_CLOSE", "AUTO_SHRINK", "CHANGE_TRACKING", "DB_CHAINING", "EMERGENCY", "ENCRYPTION", "READ_COMMITTED_SNAPSHOT",
@@ -198,7 +145,7 @@ def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
             if option in fixed:
                 raise SqlError(5058, option, statement.database.lower(), also=(5069,))
             raise UnsimulatedFeatureError(f"ALTER DATABASE … SET {option} of a system database")
-        option_table.check_options("ALTER DATABASE SET", [(option, value)], machine.context.version)
+        option_table.check_options(option_table.DATABASE_SET, [(option, value)], machine.context.version)
         database = machine.context.database_shown(statement.database)
         copy = machine.context.copy_named(database)
         if option in ("OFFLINE", "EMERGENCY") and copy is not None and copy.standby:

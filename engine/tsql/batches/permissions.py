@@ -159,8 +159,6 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
     """Execute CREATE, ALTER or DROP ROLE, or ALTER SERVER ROLE. Raise 15023, 15151, 15150, 15410 or 15144."""
     if statement.owner or (statement.server and statement.verb != "ALTER"):
         raise UnsimulatedFeatureError(f"{statement.verb} {'SERVER ' * statement.server}ROLE … AUTHORIZATION")
-    if statement.member and machine.context.version < 2012:
-        raise SqlError(102, statement.verb_of_member)
     context, server = machine.context, statement.server
     database = SERVER if server else context.session.database
     world, own_server = machine.world, machine.session.server

@@ -116,7 +116,7 @@ def _view_records(
     silent = [name for name in wanted if name in unknown]
     partly &= {*wanted}
     if partly:
-        machine.remark(f"{', '.join(sorted(partly))} of client programs in {view.name}; NULL here")
+        machine.remark(f"{', '.join(sorted(partly))} of some rows in {view.name}; NULL there")
     if view.name in WITHOUT_CLIENTS and has_running_clients(context):
         machine.remark(f"the transactions of client programs in {view.name}")
     if has_rows and silent:

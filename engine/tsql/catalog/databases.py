@@ -8,13 +8,13 @@ from engine.constants import COMPATIBILITY, INTERNAL_VERSION
 from engine.identifiers import group_database_id, replica_id, unique_id
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, DbState, FileOptions, RecoveryModel, Snapshot, World
-from engine.protocol import logspace, options, streams, volumes
+from engine.protocol import groups, logspace, options, streams, volumes
 from engine.protocol.lineage import lsn
 from engine.tsql.batches import access
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.catalog.security import account_sid
 from engine.tsql.catalog.shapes import literals
-from engine.tsql.catalog.view import Columns, ComputedRecord, Record, view
+from engine.tsql.catalog.view import PARTLY_SILENT, Columns, ComputedRecord, Record, view
 from engine.tsql.scalars.values import MARK, Scalar
 
 COLLATION: Final = "SQL_Latin1_General_CP1_CI_AS"
@@ -139,6 +139,7 @@ _COPY_COLUMNS: Final[Columns[DatabaseCopy]] = {
     ),
     "is_trustworthy_on": lambda context, copy: int(copy.trustworthy),
     "is_encrypted": lambda context, copy: int(copy.encrypted),
+    "is_query_store_on": lambda context, copy: int(has_query_store(context, copy)),
     "is_in_standby": lambda context, copy: int(copy.standby),
     "is_read_only": lambda context, copy: int(copy.standby or copy.read_only),
     "state": lambda context, copy: int(displayed_state(copy)),
@@ -248,10 +249,23 @@ def _growth(options: FileOptions) -> dict[str, Scalar]:
 
 
 def files_of(context: Context, copy: DatabaseCopy) -> list[Record]:
-    """Return the files of a copy: data, log, and added ones."""
+    """Return the files of a copy: data, log, and added ones.
+
+    The files of a database in the RESTORING state are in that state themselves [DOC: File States].
+    """
+    restoring: Record = {}
+    if displayed_state(copy) is DbState.RESTORING:
+        restoring = {
+            "state": int(DbState.RESTORING),
+            "state_desc": DbState.RESTORING.name,
+            "redo_start_lsn": lsn(end_of_log_kb(context, copy)),
+            "redo_start_fork_guid": unique_id("fork", copy.family, copy.fork),
+            PARTLY_SILENT: "redo_target_lsn redo_target_fork_guid",
+        }
     return [
         {
             **_file(file.name, volumes.path_of(copy, file), index, file.log, file.size_kb, copy.log_max_kb),
+            **restoring,
             "database_id": copy.database_id,
             **_growth(volumes.options_of(copy, file)),
         }
@@ -463,13 +477,34 @@ _OF_CUSTOM: Final = (
 """Columns that are NULL unless the capture mode is CUSTOM."""
 
 
+_QUERY_STORE_STATES: Final = ("OFF", "READ_ONLY", "READ_WRITE")
+
+
+def has_query_store(context: Context, copy: DatabaseCopy) -> bool:
+    """Return whether the Query Store is on: in databases that SQL Server 2022 has created [DOC: Query Store].
+
+    A database from an earlier version keeps its compatibility level, by which it is recognized. Assumed.
+    """
+    return context.version >= 2022 and options.level_of(context.world, copy) >= 160
+
+
 def _query_store(context: Context) -> Iterable[Record]:
-    """Yield the state OFF, as in sys.databases. master and tempdb cannot have a query store."""
+    """Yield the default options and the state as in sys.databases. master and tempdb cannot have a query store."""
     if context.session.database.lower() in ("master", "tempdb"):
         return
     modern = context.version >= 2019
+    copy = context.copy_named(context.session.database)
+    desired, reason = 0, 0
+    if copy is not None and has_query_store(context, copy):
+        desired, reason = 2, 8 if groups.policy(copy).is_follower(copy) else int(copy.read_only)
+    actual = 1 if reason else desired
     yield {
         **literals("databases._query_store"),
+        "desired_state": desired,
+        "desired_state_desc": _QUERY_STORE_STATES[desired],
+        "actual_state": actual,
+        "actual_state_desc": _QUERY_STORE_STATES[actual],
+        "readonly_reason": reason,
         "max_storage_size_mb": 1000 if modern else 100,
         "query_capture_mode": 2 if modern else 1,
         "query_capture_mode_desc": "AUTO" if modern else "ALL",

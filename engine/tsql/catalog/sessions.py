@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Final, Protocol
 
 from msgspec import Struct
@@ -11,6 +12,7 @@ from engine.protocol import clients, connections, security
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import CONSOLE, ClientProgram, batch_text
 from engine.tsql.catalog import locks
+from engine.tsql.catalog.security import user_id
 from engine.tsql.catalog.view import PARTLY_SILENT, Record, view
 from engine.tsql.scalars import settings
 
@@ -50,6 +52,8 @@ class SessionRow(Struct, frozen=True, kw_only=True):
     program: str
     address: str
     database: str
+    user_id: int = 1
+    """Id of the user in this database. Clients of the flow and SQL Server Agent are dbo."""
     login_tick: int
     running: bool = False
     batch: RunningBatch | None = None
@@ -123,6 +127,7 @@ def user_sessions(context: Context) -> Iterator[SessionRow]:
             packet_bytes=client_program.packet_bytes,
             address=own_ip if job else "10.0.0.9",
             database=session.database,
+            user_id=user_id(replace(context, session=session)),
             login_tick=session.login_tick,
             running=run is not None,
             batch=run,
@@ -318,6 +323,7 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
             "blocked": 0,
             "lastwaittype": (wait or "").ljust(32),
             "dbid": 0,
+            "uid": 1,
             "status": "background".ljust(30),
             "cmd": command.ljust(16),
             "loginame": "sa".ljust(128),
@@ -342,6 +348,7 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
             "waitresource": (current_wait.resource if current_wait is not None else "").ljust(256),
             "lastwaittype": (current_wait.type if current_wait is not None else "MISCELLANEOUS").ljust(32),
             "dbid": databases[session_row.database],
+            "uid": session_row.user_id,
             "status": (
                 "suspended" if current_wait is not None else "runnable" if session_row.running else "sleeping"
             ).ljust(30),

@@ -35,7 +35,10 @@ class OptionRule(NamedTuple):
     def takes(self, value: str) -> bool:
         """Return whether the option accepts the value."""
         number = value.isascii() and value.isdigit()
-        return any(form in ("*", value) or (form == "#" and number) for form in self.values)
+        return any(
+            form == value or (form == "#" and number) or (form[-1:] == "*" and value.startswith(form[:-1]))
+            for form in self.values
+        )
 
 
 @cache
@@ -54,24 +57,38 @@ def check_options(statement: str, pairs: Iterable[tuple[str, object]], version: 
     for option, value in pairs:
         if not option[:1].isalpha():
             raise SqlError(102, option)
-        known_rules = [
-            rule
-            for rule in rules()
-            if (rule.statement, rule.option) == (statement, option) and rule.since <= version
-        ]
+        known_rules = _rules_of(statement, option, version)
         if not known_rules:
             raise SqlError(102, option) if statement in _TITLES else SqlError(155, option, statement)
         text = "" if value is None else str(value).upper()
         rule = next((rule for rule in known_rules if rule.takes(text)), None)
         if rule is None or rule.treatment == REFUSED:
-            shown_text = f"{option} = {text}" if text and rule is None else option
-            reason = f": {rule.reason}" if rule is not None else ""
-            raise UnsimulatedFeatureError(
-                f"{_TITLES.get(statement, statement + ' … WITH')} {shown_text}{reason}"
-            )
+            reason = rule.reason if rule is not None else ""
+            shown_text = f"{option}: {reason}" if reason else f"{option} = {text}" if text else option
+            raise UnsimulatedFeatureError(f"{_TITLES.get(statement, statement + ' … WITH')} {shown_text}")
 
 
-_TITLES: Final = {"COLUMN": "a column with"}
+def check_database_option(option: str, value: str, version: int) -> None:
+    """Raise 102 for an option or a value that ALTER DATABASE … SET does not have in *version*."""
+    known_rules = _rules_of(DATABASE_SET, option, version)
+    if not known_rules:
+        raise SqlError(102, option)
+    if not any(rule.takes(value) for rule in known_rules):
+        raise SqlError(102, value.split()[0] if value else option)
+
+
+def _rules_of(statement: str, option: str, version: int) -> list[OptionRule]:
+    """Return the rules that apply in *version*; a rule of a later version precedes those that it replaces."""
+    known_rules = (
+        rule
+        for rule in rules()
+        if (rule.statement, rule.option) == (statement, option) and rule.since <= version
+    )
+    return sorted(known_rules, key=lambda rule: -rule.since)
+
+
+DATABASE_SET: Final = "ALTER DATABASE SET"
+_TITLES: Final = {"COLUMN": "a column with", DATABASE_SET: "ALTER DATABASE … SET"}
 
 _CHECKED_EARLY: Final[dict[type[s.Statement], str]] = {
     s.Backup: "BACKUP", s.Restore: "RESTORE", s.RestoreInfo: "RESTORE", s.CreateLogin: "CREATE LOGIN",
@@ -91,12 +108,7 @@ def check_names(statement: s.Statement, version: int, line: int) -> None:
 
 def treatment_of(statement: str, option: str, version: int) -> str:
     """Return the treatment of an option that takes any value; "" for an option that is not listed."""
-    known_rules = (
-        rule
-        for rule in rules()
-        if (rule.statement, rule.option) == (statement, option) and rule.since <= version
-    )
-    return next((rule.treatment for rule in known_rules), "")
+    return next((rule.treatment for rule in _rules_of(statement, option, version)), "")
 
 
 def read_options(tokens: Sequence[Token]) -> Pairs:

@@ -67,6 +67,8 @@ EQUAL = (
     "SELECT COUNT(*) FROM sys.dm_tran_session_transactions t WHERE t.session_id NOT IN "
     "(SELECT session_id FROM sys.dm_exec_sessions WHERE open_transaction_count > 0)",
     "SELECT COUNT(*) FROM sys.master_files f WHERE f.database_id NOT IN (SELECT database_id FROM sys.databases)",
+    "SELECT COUNT(*) FROM sys.master_files f JOIN sys.databases d ON d.database_id = f.database_id "
+    "WHERE d.state_desc = 'RESTORING' AND (f.state_desc <> 'RESTORING' OR f.redo_start_lsn IS NULL)",
 )
 """Queries that count contradictions between two views of one fact."""
 OF_GROUPS = (
@@ -113,6 +115,24 @@ def random_play(world: World, chance: random.Random, acts: tuple[str, ...], quer
             play(world, f"{world.t_s} {chance.choice(acts)}", world.t_s + 0.01)
         run_on(world, chance.choice([0.2, 1, 5, 15]))
         assert contradictions(world, queries) == []
+
+
+def test_files_of_a_mirror_are_restoring() -> None:
+    query = "SELECT DISTINCT state_desc FROM sys.master_files WHERE database_id = DB_ID('Sales')"
+    world = lab(workload="none")
+    assert ask(world, "SERVER_A", query).value == "ONLINE"
+    assert ask(world, "SERVER_B", query).value == "RESTORING"
+
+
+def test_logins_show_their_fixed_server_roles() -> None:
+    world = lab(workload="none")
+    ask(world, "SERVER_A", "CREATE LOGIN ann WITH PASSWORD = 'Pa55word!'")
+    roles = "sysadmin, securityadmin, dbcreator FROM sys.syslogins WHERE name IN ('sa', 'ann') ORDER BY name"
+    assert ask(world, "SERVER_A", f"SELECT {roles}").grids == [[[0, 0, 0], [1, 0, 0]]]
+    ask(world, "SERVER_A", "EXEC sp_addsrvrolemember 'ann', 'securityadmin'")
+    assert ask(world, "SERVER_A", f"SELECT {roles}").grids == [[[0, 1, 0], [1, 0, 0]]]
+    ask(world, "SERVER_A", "EXEC sp_addsrvrolemember 'ann', 'sysadmin'")
+    assert ask(world, "SERVER_A", f"SELECT {roles}").grids == [[[1, 1, 0], [1, 0, 0]]]
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -114,5 +114,6 @@ def test_a_request_shows_its_duration_and_its_database_user() -> None:
     run_on(world, 5)
     ((_, second_ms),) = ask(world, P, query).grids[0]
     assert found_id == user_id != 1
+    assert ask(world, P, "SELECT uid FROM sys.sysprocesses WHERE cmd = 'WAITFOR'").value == user_id
     assert 2400 <= first_ms <= 2700
     assert 4900 <= second_ms - first_ms <= 5200
