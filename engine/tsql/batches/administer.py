@@ -569,19 +569,12 @@ def _create_key(machine: Machine, statement: s.CreateEncryptionKey) -> Outcome:
     return database_options.create_key(machine.world, machine.session.server, database, statement.certificate)
 
 
-def _change_role(machine: Machine, statement: s.ChangeRole) -> Outcome:
-    """Execute a statement for roles; procedures change members in every version."""
-    if statement.member and machine.context.version < 2012:
-        raise SqlError(102, statement.verb_of_member)
-    return permissions.change_role(machine, statement)
-
-
 COMMANDS: Final[dict[type[s.Statement], Command]] = {
     s.CreateEndpoint: _create_endpoint,
     s.AlterEndpoint: _alter_endpoint,
     s.AlterAuthorization: _authorization,
     s.Permission: _permission,
-    s.ChangeRole: _change_role,
+    s.ChangeRole: permissions.run_role_statement,
     s.AlterEventSession: _alter_event_session,
     s.ClusterProperty: _cluster_property,
     s.MasterKey: _master_key,

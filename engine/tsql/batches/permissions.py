@@ -155,6 +155,13 @@ _OF_CODE: Final = ("EXECUTE", "EXEC")
 _ALIASES: Final = {"EXEC": "EXECUTE", "CREATE PROC": "CREATE PROCEDURE"}
 
 
+def run_role_statement(machine: Machine, statement: s.ChangeRole) -> list[Message]:
+    """Execute a statement for roles. ADD MEMBER and DROP MEMBER raise 102 before 2012 [DOC: ALTER ROLE]."""
+    if statement.member and machine.context.version < 2012:
+        raise SqlError(102, statement.verb_of_member)
+    return change_role(machine, statement)
+
+
 def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
     """Execute CREATE, ALTER or DROP ROLE, or ALTER SERVER ROLE. Raise 15023, 15151, 15150, 15410 or 15144."""
     if statement.owner or (statement.server and statement.verb != "ALTER"):
