@@ -6,7 +6,7 @@ from typing import Final
 from app.view_models.faces import ServerFace, StatusSign
 from app.words.language import mark, tr
 from engine.availability import movement, replicas
-from engine.cluster import config, roles
+from engine.cluster import config, instances, roles
 from engine.model import Computer, DatabaseCopy, Instance, ReplicaRole, ResourceState, SyncState, World
 
 _ROLE: Final = {
@@ -80,9 +80,13 @@ def kind(world: World, server: Instance) -> str:
     return "replica" if any(name == server.name for name, _ in world.replicas) else ""
 
 
-def format_node(server: Instance) -> str:
-    """Return the present node of a failover cluster instance; "" for a standalone instance."""
-    return tr("on {node}").format(node=server.computer) if server.clustered else ""
+def format_node(world: World, server: Instance) -> str:
+    """Return the node of a failover cluster instance, or the one it moves to; "" for a standalone instance."""
+    role = instances.role_of(world, server.name) if server.clustered else None
+    if role is None:
+        return ""
+    words = tr("on {node}") if role.owner == server.computer else tr("moving to {node}")
+    return words.format(node=role.owner)
 
 
 def listeners(world: World, server: Instance) -> Iterator[StatusSign]:

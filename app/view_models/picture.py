@@ -96,7 +96,7 @@ def hide_unknown(picture: Picture) -> Picture:
         servers=tuple(
             replace(
                 face,
-                status=OFF if face.status == OFF else _ON,
+                status=face.status if face.status in WITHOUT_POWER else _ON,
                 copies=tuple(_hide_copy_state(copy) for copy in face.copies),
                 grid=tuple((database, _UNASKED) for database, _ in face.grid),
                 duties=(),
@@ -133,6 +133,9 @@ _SERVICE: Final = {
     Service.STOPPED: StatusSign(mark("service stopped"), "bad", "bar"),
 }
 OFF: Final = StatusSign(mark("power off"), "bad", "cross")
+NODE_DOWN: Final = StatusSign(mark("node is down"), "bad", "cross")
+"""Status of a failover cluster instance whose node has no power."""
+WITHOUT_POWER: Final = (OFF, NODE_DOWN)
 HUNG: Final = StatusSign(mark("does not respond"), "bad", "hourglass")
 _ON: Final = StatusSign(mark("power on"), "idle", "dot")
 _ASK: Final = StatusSign(mark("query the server"), "idle", "single")
@@ -145,7 +148,7 @@ BOOTING: Final = StatusSign(mark("booting"), "warn", "hourglass")
 def status_of(world: World, server: Instance) -> StatusSign:
     """Return power, service and responsiveness as one sign."""
     if not world.computers[server.computer].powered:
-        return OFF
+        return NODE_DOWN if server.clustered else OFF
     if server.hung:
         return HUNG
     if server.service is Service.STOPPED and _boot_ends(world, server.name):
@@ -181,7 +184,7 @@ def _server_face(world: World, server: Instance, index: int, open_database: str)
         grid=() if shows_all else tuple((copy.database, _copy_state(world, copy)) for copy in copies),
         duties=tuple(duties),
         troubles=(*group_picture.notes(world, server), *_list_faults(world.computers[server.computer])),
-        host_node=group_picture.format_node(server),
+        host_node=group_picture.format_node(world, server),
         listeners=tuple(group_picture.listeners(world, server)),
     )
 

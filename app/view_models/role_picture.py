@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from app.view_models import group_picture
 from app.view_models.faces import ClientFace, LinkFace, Picture, ServerFace, StatusSign
-from app.view_models.picture import HUNG, OFF
+from app.view_models.picture import HUNG, WITHOUT_POWER
 from app.words.language import mark, tr
 from engine.drill.authoring.schema import StoryRole
 from engine.drill.team.view import answers
@@ -30,8 +30,8 @@ def _limit_server(face: ServerFace, world: World, role: StoryRole) -> ServerFace
     is_own = face.name in role.servers
     power, queries = is_own and "power" in role.sees, is_own and "databases" in role.sees
     answering = queries and answers(world, face.name)
-    if power and face.status == OFF:
-        status = OFF
+    if power and face.status in WITHOUT_POWER:
+        status = face.status
     elif queries:
         status = face.status if answering else HUNG
     else:

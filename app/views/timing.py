@@ -117,7 +117,7 @@ COLUMNS: Final = (
            tip=lambda row: f"{row.failover.from_server} → {row.failover.to_server}",
            sample="1:00:00  Sales: automatic, pull-cable"),
     TableColumn(title=mark("Phases"), text=lambda row: row.summary, tip=lambda row: row.summary.replace(", ", "\n")),
-    TableColumn(title=mark("Time"), is_number=True, sample="59:59", bold=lambda row: True,
+    TableColumn(title=mark("Time"), is_number=True, sample="59.99 s\ncanceled", bold=lambda row: True,
            text=lambda row: tr("canceled") if row.failover.canceled else formatting.seconds(row.failover_s),
            tip=lambda row: tr("from detection to the role change")),
 )  # fmt: skip

@@ -427,8 +427,10 @@ class TableView(QTableView):
         self._fit_height()
         if any(column.sign is not None for column in self.table.columns):
             self.setIconSize(QSize(metrics.height(), metrics.height()))
-        font = self.font().toString()
+        bold = QFont(self.font())
+        bold.setBold(True)
         for section, column in enumerate(self.table.columns):
+            font = (self.font() if column.bold is None else bold).toString()
             samples = column.sample.split("\n")
             texts = (column.heading, *samples, *map(tr, samples))
             widest = max(_text_width(font, text) for text in texts)

@@ -66,3 +66,19 @@ def test_an_instance_location_and_missing_mirroring_are_no_problems() -> None:
     assert (face.host_node, face.troubles) == ("on NODE_1", ())
     assert "on NODE_1" in face.spoken
     assert [copy.role.label for copy in face.copies] == [""]
+
+
+def test_an_instance_without_its_node_names_the_node_that_it_moves_to() -> None:
+    """An instance has no power switch, and the cluster chooses its next node long before the instance starts."""
+    world = fci_lab()
+    do(world, "power-off NODE_1")
+
+    def read_card() -> tuple[str, str]:
+        face = next(face for face in picture_of(world).servers if face.name == "SQLFCI1")
+        return face.status.text, face.host_node
+
+    assert read_card() == ("node is down", "on NODE_1")
+    run_until(world, world.tick / 100 + 10.0)
+    assert read_card() == ("node is down", "moving to NODE_2")
+    run_until(world, world.tick / 100 + 30.0)
+    assert read_card() == ("running", "on NODE_2")

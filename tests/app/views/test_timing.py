@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import QApplication, QLabel
 
 from app.view_models.failover_moment.phases import PHASES as PHASES_OF
@@ -46,6 +47,13 @@ def timing(qtbot: Any) -> Timing:
 
 def cells(model: Any) -> list[list[str]]:
     return [[model.index(r, c).data() for c in range(model.columnCount())] for r in range(model.rowCount())]
+
+
+def test_a_time_of_two_digits_fits_its_bold_column(timing: Timing) -> None:
+    """A failover of an instance took "19.…" seconds."""
+    bold = QFont(timing.table.font())
+    bold.setBold(True)
+    assert timing.table.columnWidth(2) > QFontMetrics(bold).horizontalAdvance("59.99 s")
 
 
 def test_a_failover_is_shown_in_phases_next_to_its_published_row(timing: Timing, run: Any) -> None:
