@@ -67,6 +67,26 @@ class RowChanges(Struct, frozen=True):
     identity_cache: tuple[str, int, int] = ("", 0, 0)
 
 
+class KeyRange(Struct, frozen=True):
+    """Key-range lock of a SERIALIZABLE reader: the keys of one integer column above *low*, up to *high*.
+
+    The index keys next to the range bound it [DOC: key-range locking]. None: unbounded.
+    """
+
+    place: ObjectKey
+    column: int
+    """Position of the column in the table."""
+    low: int | None
+    high: int | None
+
+    def contains(self, row: Row | None) -> bool:
+        """Return whether the key of *row* is in the range."""
+        key = row[self.column] if row is not None and self.column < len(row) else None
+        if not isinstance(key, int):
+            return row is not None and self.low is None
+        return (self.low is None or key > self.low) and (self.high is None or key <= self.high)
+
+
 class ApplicationLock(Struct, frozen=True):
     """Lock of sp_getapplock on an application resource."""
 
@@ -290,6 +310,7 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     """Log that the transaction has written: (copy, start position, KB)."""
     held: tuple[tuple[ObjectKey, str], ...] = ()
     """Locks on whole tables that last until the end of the transaction (locks.py)."""
+    ranges: tuple[KeyRange, ...] = ()
     applocks: tuple[ApplicationLock, ...] = ()
     committing: tuple[tuple[tuple[str, str], float], ...] = ()
     """Commits (copy, position) whose log is not hardened yet. Locks last until then."""
@@ -373,7 +394,7 @@ class Submission(Struct, frozen=True, kw_only=True):
 
 UNSAID: Final = ("steps", "results", "command", "begun_tick", "ends", "counts")
 UNSAID_OF_SESSION: Final = ("last_text", "last_begun_tick", "last_ended_tick")
-RARE_IN_SESSION: Final = frozenset({"applocks", "user", "user_database"})
+RARE_IN_SESSION: Final = frozenset({"applocks", "ranges", "user", "user_database"})
 
 
 def batch_text(run: Submission) -> str:

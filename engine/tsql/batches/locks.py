@@ -2,8 +2,8 @@
 
 The changes of a transaction (SqlSession.writes) act as its locks: exclusive on changed rows, and against
 every other session on a created, altered or dropped object. In addition there are locks on whole tables by
-hints and isolation levels (SqlSession.held). A reader passes all rows of a table, as in a heap, because
-indexes are not simulated.
+hints and isolation levels (SqlSession.held), and on ranges of keys by SERIALIZABLE readers that compare the
+first column of an index (SqlSession.ranges). Other readers pass all rows of a table, as in a heap.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
 from engine.model import World
 from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import ObjectKey, RowChanges, SqlSession, Submission
+from engine.tsql.batches.data import KeyRange, ObjectKey, Row, RowChanges, SqlSession, Submission
 from engine.tsql.scalars.settings import deadlock_priority
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ from engine.tsql.scalars.values import Scalar, to_text
 SCHEMA_STABLE, SHARED, RANGE, UPDATE, INSERT, EXCLUSIVE, SCHEMA = (
     "Sch-S", "S", "RangeS-S", "U", "IX", "X", "Sch-M",
 )  # fmt: skip
+RANGE_INSERT: Final = "RangeI-N"
 ROWS = "rows"
 """Lock modes. ROWS stands for exclusive locks on some rows of a table."""
 
@@ -103,7 +104,23 @@ def require_lock(
         raise LockConflictError(spids, object_key, mode)
 
 
+def require_range(
+    context: Context, object_key: ObjectKey, rows: Collection[Row | None], *, adds: bool
+) -> None:
+    """Raise LockConflictError if another session has locked a range of keys that contains one of *rows*."""
+    spids = tuple(
+        session.spid
+        for _, session in context.sessions()
+        if session.spid != context.session.spid
+        and any(held.place == object_key and any(map(held.contains, rows)) for held in session.ranges)
+    )
+    if spids:
+        raise LockConflictError(spids, object_key, RANGE_INSERT if adds else ROWS)
+
+
 def _is_conflict(session: SqlSession, object_key: ObjectKey, mode: str, rows: Collection[int] | None) -> bool:
+    if mode in (EXCLUSIVE, SCHEMA) and any(held.place == object_key for held in session.ranges):
+        return True
     conflicts = CONFLICTS[mode] & _modes(session, object_key)
     edit = dict(session.writes).get(object_key)
     if rows is None or conflicts != {ROWS} or not isinstance(edit, RowChanges):
@@ -147,6 +164,7 @@ def lock_for_read(
     rows: Collection[int] | None = None,
     *,
     changes: bool = False,
+    key_range: KeyRange | None = None,
 ) -> None:
     """Lock a table, or only *rows* of it, for a query that reads or *changes* it.
 
@@ -161,7 +179,12 @@ def lock_for_read(
     weak = bool(hints & (DIRTY | {"READPAST"}))
     lock_mode = UPDATE if changes else SHARED
     require_lock(context, object_key, SCHEMA_STABLE if weak and keeps is None else keeps or lock_mode, rows)
-    if keeps is not None and machine.session.transactions and (object_key, keeps) not in machine.session.held:
+    if keeps is None or not machine.session.transactions:
+        return
+    if keeps == RANGE and key_range is not None:
+        if key_range not in machine.session.ranges:
+            machine.note(ranges=(*machine.session.ranges, key_range))
+    elif (object_key, keeps) not in machine.session.held:
         machine.note(held=(*machine.session.held, (object_key, keeps)))
 
 

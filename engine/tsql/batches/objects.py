@@ -373,6 +373,10 @@ def _change(
     edit = _make_edit(old_object, new_object)
     rows = {number for number, _ in edit.rows} if isinstance(edit, RowChanges) else None
     locks.require_lock(context, object_key, _lock_of(old_object, edit), rows)
+    if isinstance(edit, RowChanges) and old_object is not None and isinstance(old_object.item, Table):
+        old_rows = dict(zip(old_object.item.ids, old_object.item.rows, strict=True))
+        changed_rows = [row for number, new_row in edit.rows for row in (old_rows.get(number), new_row)]
+        locks.require_range(context, object_key, changed_rows, adds=old_rows.keys().isdisjoint(rows or ()))
     if copy is not None:
         _write_log(context, copy, _log_kb(edit))
     context.writes[object_key] = (

@@ -12,7 +12,7 @@ from engine.messages import SqlError
 from engine.tsql import catalog
 from engine.tsql.batches import constraints, locks, objects, tables
 from engine.tsql.batches.context import METADATA, OWN_ROWS, Context, has_server_permission, require_state
-from engine.tsql.batches.data import ObjectKey, Row, Table
+from engine.tsql.batches.data import KeyRange, ObjectKey, Row, Table
 from engine.tsql.catalog import counters, schema
 from engine.tsql.catalog.locks import WITHOUT_CLIENTS, has_running_clients
 from engine.tsql.catalog.view import PARTLY_SILENT, has_view
@@ -259,12 +259,55 @@ def _read(machine: Machine, ref: TableRef) -> objects.UserObject | None:
     hints = locks.hints_of(machine.context, ref.hints)
     place = objects.locate_object(machine.context, ref.parts)[0]
     rows = _find_sought_rows(machine, ref, user_object, place) if ref.seek else None
-    locks.lock_for_read(machine, place, hints, rows, changes=ref.key == machine.changing)
+    key_range = _find_key_range(machine, ref, user_object, place) if ref.bounds else None
+    if key_range is not None and rows is None and hints & {"SERIALIZABLE", "HOLDLOCK"}:
+        numbered_rows = zip(user_object.ids, user_object.rows, strict=True)
+        rows = frozenset(number for number, row in numbered_rows if key_range.contains(row))
+    locks.lock_for_read(machine, place, hints, rows, changes=ref.key == machine.changing, key_range=key_range)
     return (
         objects.exclude_locked_rows(machine.context, ref.parts, user_object)
         if "READPAST" in hints
         else user_object
     )
+
+
+_INTEGERS: Final = frozenset({"tinyint", "smallint", "int", "bigint"})
+
+
+def _find_key_range(machine: Machine, ref: TableRef, table: Table, object_key: ObjectKey) -> KeyRange | None:
+    """Return the range of keys that the comparisons of a query read in an index, up to the next key.
+
+    [DOC: key-range locking]. None if no index begins with a compared integer column.
+    """
+    keys = [item for item in table.constraints if isinstance(item, Key) and not item.filter]
+    for item in keys:
+        (position,) = constraints.find_column_positions(table, item.columns[:1], ref.parts[-1])
+        bounds = [bound[1:] for bound in ref.bounds if bound[0] == item.columns[0].lower()]
+        if table.columns[position].type.lower() not in _INTEGERS or not bounds:
+            continue
+        low: int | None = None
+        high: int | None = None
+        for operator, text in bounds:
+            variable = machine.scope.variables.get(text) if text.startswith("@") else None
+            try:
+                bound = convert(variable.value if variable is not None else text, "bigint")
+            except SqlError:
+                return None
+            if not isinstance(bound, int):
+                return None
+            if operator in (">=", ">", "="):
+                first = bound + (operator == ">")
+                low = first if low is None else max(low, first)
+            if operator in ("<=", "<", "="):
+                last = bound - (operator == "<")
+                high = last if high is None else min(high, last)
+        present = [key for row in table.rows if isinstance(key := row[position], int)]
+        if item.unique and len(item.columns) == 1 and low == high and low in present:
+            return KeyRange(object_key, position, low - 1, high)
+        below = max((key for key in present if low is not None and key < low), default=None)
+        above = min((key for key in present if high is not None and key > high), default=None)
+        return KeyRange(object_key, position, below, above)
+    return None
 
 
 def _find_sought_rows(

@@ -64,9 +64,9 @@ def _commit(machine: Machine, statement: s.Transaction) -> None:
 
 def _release_locks(machine: Machine) -> None:
     """Release the locks that end with the transaction."""
-    if machine.session.held or machine.session.applocks:
+    if machine.session.held or machine.session.ranges or machine.session.applocks:
         applocks = locks.drop_transaction_locks(machine.session.applocks)
-        machine.note(held=(), applocks=applocks)
+        machine.note(held=(), ranges=(), applocks=applocks)
 
 
 SAVEPOINTS_MAX: Final = 1_000
@@ -256,7 +256,7 @@ def discard_transaction(session: SqlSession) -> SqlSession:
     if not waits:
         return session
     applocks = locks.drop_transaction_locks(session.applocks)
-    return replace(session, writes=(), logs=(), held=(), committing=(), applocks=applocks)
+    return replace(session, writes=(), logs=(), held=(), ranges=(), committing=(), applocks=applocks)
 
 
 _VERBS: Final[dict[str, Callable[[Machine, s.Transaction], None]]] = {

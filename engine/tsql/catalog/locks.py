@@ -5,13 +5,14 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine import arithmetic
 from engine.protocol import connections
 from engine.protocol.lineage import lsn
 from engine.tsql.batches import locks, objects
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
-from engine.tsql.batches.data import ObjectKey, Row, RowChanges, SqlSession, Submission, Table
+from engine.tsql.batches.data import KeyRange, ObjectKey, Row, RowChanges, SqlSession, Submission, Table
 from engine.tsql.batches.locks import SqlLock
 from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import Record, view
@@ -189,13 +190,16 @@ def _lock_wait(context: Context, run: Submission, sessions: dict[int, SqlSession
     if isinstance(edit, RowChanges) and wanted_mode in _ON_ROWS and edit.rows:
         mode, held_mode = _ON_ROWS[wanted_mode], "X"
         resource = _row(context, place, *edit.rows[0])
+    elif holder is not None and wanted_mode in (locks.RANGE_INSERT, locks.ROWS) and holder.ranges:
+        mode, held_mode = "X" if wanted_mode == locks.ROWS else wanted_mode, locks.RANGE
+        resource = list(_range_keys(context, holder.ranges))[-1]
     else:
         mode, held_mode = (
             {locks.ROWS: "IX", locks.RANGE: "S"}.get(wanted_mode, wanted_mode),
             _find_lock_mode(holder, place),
         )
         resource = _object(context, place)
-    kind = "LCK_M_" + mode.upper().replace("-", "_")
+    kind = "LCK_M_RIn_NL" if mode == locks.RANGE_INSERT else "LCK_M_" + mode.upper().replace("-", "_")
     return Wait(
         kind, passed_ms, resource.wait_resource, resource.described(held_mode), spids[0], (resource, mode)
     )
@@ -296,6 +300,11 @@ def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]
                 if lock_entry not in listed_locks:
                     listed_locks.add(lock_entry)
                     yield session.spid, *lock_entry, "GRANT"
+        for resource in _range_keys(context, _up_to_date(context, session).ranges):
+            for lock_entry in ((resource, locks.RANGE), *_intents(resource, "S")):
+                if lock_entry not in listed_locks:
+                    listed_locks.add(lock_entry)
+                    yield session.spid, *lock_entry, "GRANT"
         for application_lock in _up_to_date(context, session).applocks:
             resource = _application(
                 context, application_lock.place, application_lock.owner.upper(), application_lock.count
@@ -307,6 +316,21 @@ def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]
                 if lock_entry not in listed_locks:
                     yield session.spid, *lock_entry, "GRANT"
             yield session.spid, *wait.lock, "WAIT"
+
+
+def _range_keys(context: Context, ranges: Iterable[KeyRange]) -> Iterator[LockResource]:
+    """Yield the keys of the ranges, and for a range without end the key after the last one."""
+    for key_range in ranges:
+        stored_object = objects.read_object(context, key_range.place)
+        table = stored_object.item if stored_object is not None else None
+        if isinstance(table, Table):
+            for number, row in zip(table.ids, table.rows, strict=True):
+                if key_range.contains(row):
+                    yield _row(context, key_range.place, number, row)
+            if key_range.high is None:
+                yield replace(
+                    _row(context, key_range.place, 1, None), type="KEY", description="(ffffffffffff)"
+                )
 
 
 def _database_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]:

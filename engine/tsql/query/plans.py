@@ -345,6 +345,8 @@ class TableRef(Struct, frozen=True):
     """True for the target of an UPDATE or DELETE with WHERE or with columns in SET, which needs SELECT, too."""
     seek: tuple[tuple[str, str], ...] = ()
     """Conditions `column = value` of a query on this table alone: column, and literal or variable."""
+    bounds: tuple[tuple[str, str, str], ...] = ()
+    """Comparisons of a column with a literal or a variable in such a query: column, operator, value."""
 
     @property
     def dotted(self) -> str:

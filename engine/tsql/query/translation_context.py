@@ -1,5 +1,7 @@
 """Findings of a query's rewriting: its tables, columns and variables."""
 
+from typing import Final
+
 from msgspec import Struct, field
 from msgspec.structs import replace
 from sqlglot import exp
@@ -67,8 +69,18 @@ def _hints(table: exp.Table) -> frozenset[str]:
     return frozenset(str(word.name).upper() for word in hint_words)
 
 
-def _find_seek(table: exp.Table, query: RewrittenQuery) -> tuple[tuple[str, str], ...]:
-    """Return the conditions `column = value` on the only table of a query: column and literal or @variable."""
+_COMPARISONS: Final[dict[type[exp.Expr], str]] = {
+    exp.EQ: "=",
+    exp.GTE: ">=",
+    exp.GT: ">",
+    exp.LTE: "<=",
+    exp.LT: "<",
+}
+_MIRRORED: Final = {"=": "=", ">=": "<=", ">": "<", "<=": ">=", "<": ">"}
+
+
+def _find_bounds(table: exp.Table, query: RewrittenQuery) -> tuple[tuple[str, str, str], ...]:
+    """Return the comparisons on the only table of a query: column, operator, and literal or @variable."""
     select = table.parent_select
     if (
         select is None
@@ -80,20 +92,23 @@ def _find_seek(table: exp.Table, query: RewrittenQuery) -> tuple[tuple[str, str]
         return ()
     condition = select.args["where"].this
     names = {value: name for name, value in query.variables.items()}
-    equalities: list[tuple[str, str]] = []
+    bounds: list[tuple[str, str, str]] = []
     for part in condition.flatten() if isinstance(condition, exp.And) else [condition]:
-        sides = [part.this, part.expression] if isinstance(part, exp.EQ) else []
-        sides = [operand.this if isinstance(operand, exp.Collate) else operand for operand in sides]
-        column = next((operand for operand in sides if isinstance(operand, exp.Column)), None)
-        value = next(
-            (operand for operand in sides if isinstance(operand, exp.Literal | exp.Placeholder)), None
-        )
-        if column is not None and value is not None and column.table in ("", table.alias_or_name):
-            is_parameter = isinstance(value, exp.Placeholder)
-            equalities.append(
-                (column.name.lower(), names[str(value.name)] if is_parameter else str(value.name))
-            )
-    return tuple(equalities)
+        pairs = [(part.this, _COMPARISONS.get(type(part), ""), part.args.get("expression"))]
+        if isinstance(part, exp.Between):
+            pairs = [(part.this, ">=", part.args["low"]), (part.this, "<=", part.args["high"])]
+        for left, operator, right in pairs:
+            sides = [side.this if isinstance(side, exp.Collate) else side for side in (left, right)]
+            if isinstance(sides[1], exp.Column):
+                sides, operator = sides[::-1], _MIRRORED.get(operator, "")
+            column, value = sides
+            if not operator or not isinstance(column, exp.Column):
+                continue
+            if isinstance(value, exp.Literal | exp.Placeholder) and column.table in ("", table.alias_or_name):
+                is_parameter = isinstance(value, exp.Placeholder)
+                bound = names[str(value.name)] if is_parameter else str(value.name)
+                bounds.append((column.name.lower(), operator, bound))
+    return tuple(bounds)
 
 
 def rewrite_table(table: exp.Expr, query: RewrittenQuery) -> exp.Expr:
@@ -105,10 +120,12 @@ def rewrite_table(table: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     if len(ref.parts) == 1 and not ref.call and ref.key in query.ctes:
         table.set("hints", None)
         return table
-    ref = replace(ref, seek=_find_seek(table, query))
+    bounds = _find_bounds(table, query)
+    seek = tuple((column, value) for column, operator, value in bounds if operator == "=")
+    ref = replace(ref, seek=seek, bounds=bounds)
     known_table = query.tables.setdefault(ref.key, ref)
-    if known_table.seek != ref.seek:  # read twice, in different ways
-        query.tables[ref.key] = replace(known_table, seek=())
+    if known_table.bounds != ref.bounds:  # read twice, in different ways
+        query.tables[ref.key] = replace(known_table, seek=(), bounds=())
     alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(ref.parts[-1], quoted=True))
     joins = table.args.get("joins")
     new_table = exp.Table(this=exp.to_identifier(ref.key, quoted=True), alias=alias, joins=joins)

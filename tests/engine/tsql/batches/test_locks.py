@@ -281,3 +281,74 @@ def test_two_windows_that_lock_each_others_rows_are_a_deadlock() -> None:
     assert [number for answer in replies for number in answer.numbers] == [1205]
     ask(world, A, "COMMIT", 1)
     assert ask(world, A, "SELECT id, v FROM k ORDER BY id", 1).grids == [[[1, 1], [2, 6]]]
+
+
+RANGE_READER = (
+    "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE BEGIN TRAN SELECT * FROM p WHERE id BETWEEN 10 AND 20"
+)
+
+
+def keyed() -> World:
+    """Create p with keys 5, 12, 30 and 100, which a SERIALIZABLE reader of 10 to 20 has locked in part."""
+    world = table()
+    ask(
+        world,
+        A,
+        "CREATE TABLE p (id int PRIMARY KEY, v int) "
+        "INSERT p SELECT 5, 1 UNION ALL SELECT 12, 2 UNION ALL SELECT 30, 3 UNION ALL SELECT 100, 4",
+        2,
+    )
+    assert ask(world, A, RANGE_READER).grids == [[[12, 2]]]
+    return world
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_blocked"),
+    [
+        ("INSERT p VALUES (15, 0)", True),
+        ("INSERT p VALUES (7, 0)", True),  # in the gap before the first key that was read
+        ("INSERT p VALUES (25, 0)", True),  # in the gap before the next key
+        ("INSERT p VALUES (500, 0)", False),
+        ("INSERT p VALUES (4, 0)", False),
+        ("UPDATE p SET v = 9 WHERE id = 12", True),
+        ("UPDATE p SET v = 9 WHERE id = 30", True),  # the next key bounds the range
+        ("UPDATE p SET v = 9 WHERE id = 100", False),
+        ("UPDATE p SET id = 16 WHERE id = 100", True),
+        ("DELETE p WHERE id = 12", True),
+        ("TRUNCATE TABLE p", True),
+        ("SELECT * FROM p WHERE id = 12", False),
+    ],
+)
+def test_a_serializable_reader_locks_a_range_of_keys(statement: str, is_blocked: bool) -> None:
+    answer = ask(keyed(), B, f"SET LOCK_TIMEOUT 100 {statement}", 2)
+    assert (answer.numbers == [1222]) is is_blocked, answer.texts
+
+
+@pytest.mark.parametrize(
+    ("condition", "inserted", "is_blocked"),
+    [
+        ("id = 12", 13, False),  # a key that a unique index finds locks no gap
+        ("id = 60", 61, True),
+        ("id = 60", 101, False),
+        ("id > 50", 40, True),
+        ("id > 50", 900, True),
+        ("20 > id AND id >= @from", 40, False),
+        ("v = 1", 900, True),  # no index begins with the column
+    ],
+)
+def test_the_range_follows_the_condition(condition: str, inserted: int, is_blocked: bool) -> None:
+    world = keyed()
+    ask(world, A, f"COMMIT BEGIN TRAN DECLARE @from int SET @from = 6 SELECT * FROM p WHERE {condition}", 1)
+    answer = ask(world, B, f"SET LOCK_TIMEOUT 100 INSERT p VALUES ({inserted}, 0)", 2)
+    assert (answer.numbers == [1222]) is is_blocked, answer.texts
+
+
+def test_views_show_range_locks_and_the_insert_that_waits() -> None:
+    world = keyed()
+    assert waits(world, B, "INSERT p VALUES (15, 0)")
+    locked = "SELECT request_mode, COUNT(*) FROM sys.dm_tran_locks WHERE resource_type = 'KEY' GROUP BY request_mode"
+    assert ask(world, C, f"{locked} ORDER BY 1").grids == [[["RangeI-N", 1], ["RangeS-S", 2]]]
+    wait = "SELECT wait_type, blocking_session_id FROM sys.dm_exec_requests WHERE blocking_session_id > 0"
+    assert ask(world, C, wait).grids == [[["LCK_M_RIn_NL", spid(world, A)]]]
+    assert ends(world, B, A).texts == ["(1 row affected)"]
+    assert ask(world, C, "SELECT COUNT(*) FROM sys.dm_tran_locks WHERE resource_type = 'KEY'").value == 0
