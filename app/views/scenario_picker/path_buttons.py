@@ -29,6 +29,8 @@ BAR_PX: Final = 6
 SMALL_SCALE, TITLE_SCALE = 0.92, 1.05
 SHRINK_MIN: Final = 0.84
 """Minimum scale of a title: 11 px at the default text size."""
+LINES_MAX: Final = 3
+"""Maximum lines of a title and of the next drill: enough for six buttons in a row at any text size."""
 
 
 class PathButtons(QWidget):
@@ -129,13 +131,13 @@ class PathButton(QAbstractButton):
         return (width - 2 * PADDING_PX - metrics.height() - 10) / longest
 
     def lines_for(self, width: int) -> tuple[int, int]:
-        """Return the lines that title and next drill need in this *width*, two each at most."""
+        """Return the lines that title and next drill need in this *width*."""
         font, small = self._fonts()
         room = width - 2 * PADDING_PX
         icon = round(QFontMetricsF(font).height()) + 8
         return (
-            len(cached_lines(self.text(), font.toString(), room - icon, 2)),
-            len(cached_lines(self._describe_next_drill(), small.toString(), room, 2)),
+            len(cached_lines(self.text(), font.toString(), room - icon, LINES_MAX)),
+            len(cached_lines(self._describe_next_drill(), small.toString(), room, LINES_MAX)),
         )
 
     def set_lines(self, title: int, next_lines: int) -> None:
@@ -180,7 +182,9 @@ class PathButton(QAbstractButton):
         painter.setFont(font)
         painter.setPen(colors.text)
         text_rect = box.adjusted(icon + 8, 0, 0, 0)
-        for number, words in enumerate(cached_lines(self.text(), font.toString(), text_rect.width(), 2)):
+        for number, words in enumerate(
+            cached_lines(self.text(), font.toString(), text_rect.width(), LINES_MAX)
+        ):
             painter.drawText(QPointF(text_rect.left(), box.top() + metrics.ascent() + number * line), words)
         y = box.top() + (self._lines[0] + 0.3) * line
         self._paint_bar(painter, QRectF(box.left(), y, box.width(), BAR_PX), colors)
@@ -190,7 +194,7 @@ class PathButton(QAbstractButton):
         painter.setPen(colors.muted)
         painter.drawText(QPointF(box.left(), y), self._count())
         painter.setPen(colors.text)
-        for words in cached_lines(self._describe_next_drill(), small.toString(), box.width(), 2):
+        for words in cached_lines(self._describe_next_drill(), small.toString(), box.width(), LINES_MAX):
             y += metrics.height()
             painter.drawText(QPointF(box.left(), y), words)
 

@@ -12,11 +12,13 @@ from pytestqt.qtbot import QtBot
 
 from app.files import scenario_files, summaries
 from app.files.summary import ScenarioSummary
-from app.view_models.start_page import Card, Filters, InterruptedRun, NextDrill
+from app.view_models.start_page import Card, Filters, InterruptedRun, NextDrill, list_path_progress
 from app.views.scenario_picker import ScenarioPicker
 from app.views.scenario_picker.page import FilterBar
+from app.views.scenario_picker.path_buttons import PathButtons
 from app.views.scenario_picker.top_cards import wrap_text
 from app.widgets.scroll_container import ScrollContainer
+from tests import painted
 from tests.assertions import require
 from tests.children import child
 
@@ -96,6 +98,20 @@ def test_text_wraps_into_fitting_lines(qapp: QApplication) -> None:
     assert text.startswith(short[:-1])
     assert wrap_text("", metrics, width, 2) == [""]
     assert all(metrics.horizontalAdvance(line) <= width for line in (*lines, short))
+
+
+@pytest.mark.parametrize("units", [11.5, 12.5, 14.0])
+def test_no_title_of_a_learning_path_is_cut(qtbot: QtBot, cards: list[Card], units: float) -> None:
+    """Six buttons in a row have at least 11.5 line heights each."""
+    paths = PathButtons()
+    qtbot.addWidget(paths)
+    paths.resize(round(6 * units * paths.fontMetrics().height()) + 40, 200)
+    paths.show_paths(list_path_progress(cards), None)
+    paths.show()
+    QApplication.processEvents()
+    shown = [text.words for text in painted.texts(paths)]
+    assert len(shown) > 18
+    assert not [words for words in shown if "…" in words]
 
 
 def test_cards_never_overlap_and_fill_the_width(picker: ScenarioPicker) -> None:
