@@ -13,6 +13,8 @@ from app.words.language import tr
 
 INDENT: Final = 24.0
 """Space for the mark of a row, in canvas units."""
+BOTTOM: Final = 8.0
+"""Space below the last row; the longest phase is left out there, because the sentence above names it."""
 BESIDE: Final = 0.9
 """Least scale of the text at which the value of a row is next to its name; below it a second line is used."""
 ROOMY: Final = 620.0
@@ -142,7 +144,7 @@ class PanelPainter(CanvasPainter):
     def _draw_rows(self, view: StageView) -> None:
         box, colors, y = find_panel(self.height), self.colors, self._panel_rows(view)["rows"]
         left, right, tall = box.left() + 20, box.right() - 20, self.line_height("bold")
-        far_edge, end = self.style.is_far, box.bottom()
+        far_edge, end = self.style.is_far, box.bottom() - BOTTOM
         if view.check and not far_edge:
             end = self._find_check(view)[0]
         rows = [row for row in view.rows if row.tone != "muted"]  # the picture shows the others as well

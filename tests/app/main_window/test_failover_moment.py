@@ -19,7 +19,7 @@ from app.view_models.failover_moment import moment
 from app.view_models.failover_moment.view import StageView
 from app.view_models.failover_moment.why_not import WhyNotView, explain_failover
 from app.views.failover_stage import stage
-from app.views.failover_stage.canvas import make_style
+from app.views.failover_stage.canvas import WIDTH, find_panel, make_style
 from app.views.failover_stage.drawing import StagePainter
 from app.views.failover_stage.stage import draw_why_not
 from app.widgets import theme
@@ -414,7 +414,7 @@ def test_text_of_the_stage_is_read_from_the_back_row(
         views += [replay.view_of(number) for number in range(replay.begun_count)]
     small: dict[str, float] = {}
     cut: set[str] = set()
-    for size, large_text, min_size in ((QSize(1920, 930), True, 24.0), (QSize(1366, 640), False, 11.0)):
+    for size, large_text, min_size in ((QSize(1920, 860), True, 24.0), (QSize(1366, 640), False, 11.0)):
         bare_stage = StageWidget(size, large_text)
         qtbot.addWidget(bare_stage)
         bare_stage.show()
@@ -423,6 +423,14 @@ def test_text_of_the_stage_is_read_from_the_back_row(
             assert len(texts_painted) >= 10
             small |= {text.words: round(text.size_px, 1) for text in texts_painted if text.size_px < min_size}
             cut |= {text.words for text in texts_painted if painted.ELLIPSIS in text.words}
+            scale = size.width() / WIDTH
+            panel = find_panel(size.height() / scale)
+            in_panel = [
+                text
+                for text in texts_painted
+                if text.box.left() > panel.left() * scale and text.box.top() < (panel.bottom() - 1) * scale
+            ]
+            cut |= {text.words for text in in_panel if text.box.bottom() > (panel.bottom() - 4) * scale}
     assert not small
     assert not cut
     for size, large_text in ((QSize(1366, 640), False), (QSize(1900, 510), False), (QSize(1366, 440), True)):
