@@ -238,6 +238,7 @@ def _show_missing_failover(window: OpenWindow) -> Iterator[str]:
     window.failover_moment._reveal_to(99)
     yield "moment-why-not"
     window.failover_moment.leave()
+    window.leave_run()  # otherwise a question about the run covers the next pages
 
 
 def _tools(window: OpenWindow) -> Iterator[str]:
