@@ -188,11 +188,6 @@ def shutdown(world: World, server: str, nowait: bool, login: str) -> Outcome:
     return []
 
 
-def has_connections(world: World, copy: DatabaseCopy) -> bool:
-    """Return whether an application has connections to this copy."""
-    return any(c.connected_to == copy.server and copy.database in c.databases for c in world.clients.values())
-
-
 def use_database(
     world: World, server: str, database: str, read_intent: bool = False, connected: bool = False
 ) -> Outcome:

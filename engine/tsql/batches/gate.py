@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from engine.messages import SqlError
 from engine.model import DbState, ReplicaRole
-from engine.protocol import groups, options, statements
+from engine.protocol import connections, groups, options
 from engine.tsql.batches import access
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.batches.work import Handler
@@ -222,8 +222,8 @@ def is_database_in_use(context: Context, database: str, ignore_own_session: bool
         windows.append(context.session)  # its current session, because USE may have left the database
     if any(window.server == context.session.server and window.database.lower() == name for window in windows):
         return True
-    copy = context.copy_named(database)
-    return copy is not None and statements.has_connections(context.world, copy)
+    application_connections = connections.list_connections(context.world, context.session.server)
+    return any(connection.database.lower() == name for connection in application_connections)
 
 
 def admit_alone(context: Context, kind: str, database: str) -> None:
