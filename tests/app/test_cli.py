@@ -134,7 +134,7 @@ def test_unusable_inputs_are_refused(call: Any, tmp_path: Path, lines: str, mess
 
 
 def test_inputs_are_read_from_standard_input(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO("1 note hello\n"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1 note hello\n")))
     _, output, _ = call("run", "lab", "--inputs", "-", "--json", "-")
     assert [event["text"] for event in json.loads(output)["events"]] == ["hello"]
 
@@ -217,7 +217,7 @@ def test_list_reports_broken_user_scenarios_and_lists_the_others(call: Any, prof
     own_folder = profile_folder / "scenarios"
     own_folder.mkdir(parents=True)
     (own_folder / "broken.toml").write_text("title = 3\n")
-    (own_folder / "other.toml").write_bytes(b"\xff\xfe")
+    (own_folder / "other.toml").write_bytes(b"\x80")
     code, output, err = call("list")
     assert code == 1
     assert "lab" in output
